@@ -1,0 +1,12 @@
+"""srcgrad: a source-to-source gradient compiler for NumPy and Numba code."""
+
+from srcgrad._version import __version__ as __version__
+from srcgrad.api import GradFunction as GradFunction
+from srcgrad.api import grad as grad
+from srcgrad.api import jvp as jvp
+from srcgrad.api import source as source
+from srcgrad.api import stop_gradient as stop_gradient
+from srcgrad.api import value_and_grad as value_and_grad
+from srcgrad.api import vjp as vjp
+from srcgrad.errors import SrcgradError as SrcgradError
+from srcgrad.rules.scope import override as override

@@ -1,0 +1,578 @@
+"""Types of variables and targets of calls, by running to a fixed point over the program.
+
+The walk is optimistic: a variable has no type until an assignment gives it one; further
+assignments join.  Calls of user functions are inferred for the argument types at hand.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from srcgrad.analysis import probe
+from srcgrad.analysis.resolve import Program, bind_library, bind_user, is_plain_record, user_source
+from srcgrad.analysis.targets import (
+    Bound,
+    Construct,
+    Container,
+    Library,
+    Packed,
+    Target,
+    Uncharted,
+    User,
+)
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.rules.methods import INPLACE_METHODS, METHODS
+from srcgrad.rules.python import OPERATORS
+from srcgrad.rules.registry import Entry, name_of
+
+CONTAINER_METHODS = frozenset(
+    ["append", "extend", "insert", "pop", "remove", "clear", "reverse", "copy", "get", "keys", "values", "items", "setdefault", "update", "index", "count", "sort", "popitem"]
+)
+_BUILTIN_CONTAINERS = {list: "list", tuple: "tuple", dict: "dict"}
+_ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
+
+
+@dataclass
+class Facts:
+    """What inference knows of one function for given parameter types."""
+
+    fn: ir.Function
+    params: tuple[ty.Type, ...]
+    types: dict[str, ty.Type] = field(default_factory=dict)
+    targets: dict[int, Target] = field(default_factory=dict)
+    result: ty.Type | None = None
+    base: ir.Function | None = None  # the function as lowered, which calls refer to
+
+    def of(self, atom: ir.Atom) -> ty.Type:
+        return atom_type(atom, self.types) or ty.UNKNOWN
+
+    def expr_target(self, stmt: ir.Stmt) -> Target | None:
+        return self.targets.get(stmt.sid)
+
+
+def atom_type(atom: ir.Atom, types: Mapping[str, ty.Type]) -> ty.Type | None:
+    match atom:
+        case ir.Var(name):
+            return types.get(name)
+        case ir.Const(value):
+            return const_type(value)
+        case ir.Global():
+            return global_type(atom)
+
+
+def const_type(value: Any) -> ty.Type:
+    if value is None or isinstance(value, str | bool):
+        return ty.Literal(value)
+    if isinstance(value, int | float | complex):
+        return ty.Number(type(value))
+    return ty.Other(type(value))
+
+
+def global_type(atom: ir.Global) -> ty.Type:
+    """Containers read from outside may change between calls: nothing is said of what they hold."""
+    value = atom.value
+    if value is ir.MISSING:
+        return ty.UNKNOWN
+    if isinstance(value, dict | list | tuple | set):
+        return ty.Other(type(value))
+    found = probe.type_of(value)
+    if isinstance(found, ty.Object):
+        return ty.Object(found.cls)
+    return found
+
+
+@dataclass
+class Inference:
+    program: Program
+    facts: Facts
+    changed: bool = False
+    widen: bool = False
+    scopes: list[dict[int, Entry]] = field(default_factory=list)
+
+    # ---- walking ----
+
+    def run(self) -> Facts:
+        fn, facts = self.facts.fn, self.facts
+        names = [p.name for p in fn.params] + list(fn.free)
+        facts.types.update(zip(names, facts.params, strict=True))
+        for k in range(_ROUNDS + 3):
+            self.changed, self.widen = False, k >= _ROUNDS
+            self.block(fn.body)
+            if not self.changed:
+                break
+        return facts
+
+    def block(self, block: ir.Block) -> None:
+        for stmt in block:
+            self.stmt(stmt)
+
+    def stmt(self, stmt: ir.Stmt) -> None:
+        match stmt:
+            case ir.Assign():
+                self.bind(stmt.target.name, self.expr(stmt.value, stmt))
+            case ir.Effect():
+                self.expr(stmt.value, stmt)
+                self.grow(stmt)
+            case ir.Store():
+                self.store(stmt)
+            case ir.StoreAttr(base=ir.Var()):
+                obj = self.atom(stmt.base)
+                if isinstance(obj, ty.Object) and obj.fields is not None:
+                    self.bind(stmt.base.name, ty.Object(obj.cls))
+            case ir.For():
+                whole = all(
+                    self.atom(a) == ty.Number(int) for a in (stmt.start, stmt.stop, stmt.step)
+                )
+                self.bind(stmt.target.name, ty.Number(int) if whole else ty.Number(int))
+                self.block(stmt.body)
+            case ir.Exit(kind="return"):
+                found = self.atom(stmt.value) if stmt.value is not None else None
+                if found is not None:
+                    old = self.facts.result
+                    new = found if old is None else ty.join(old, found)
+                    if new != old:
+                        self.facts.result, self.changed = new, True
+            case ir.Verbatim():
+                for v in stmt.writes:
+                    self.bind(v.name, ty.UNKNOWN)
+            case ir.With(special="override"):
+                self.scopes.append(self.program.lexical(stmt))
+                self.block(stmt.body)
+                self.scopes.pop()
+            case _:
+                for inner in ir.blocks(stmt):
+                    self.block(inner)
+
+    def bind(self, name: str, t: ty.Type | None) -> None:
+        if t is None:
+            return
+        old = self.facts.types.get(name)
+        new = t if old is None else ty.join(old, t)
+        if self.widen and old is not None and new != old:
+            new = ty.UNKNOWN
+        if new != old:
+            self.facts.types[name], self.changed = new, True
+
+    def atom(self, a: ir.Atom) -> ty.Type | None:
+        return atom_type(a, self.facts.types)
+
+    def store(self, stmt: ir.Store) -> None:
+        """Storing into a container widens the type of what it holds."""
+        if not isinstance(stmt.base, ir.Var):
+            return
+        base, value = self.atom(stmt.base), self.atom(stmt.value)
+        if base is None or value is None:
+            return
+        if isinstance(base, ty.List):
+            if isinstance(stmt.key, ir.Slice | ir.KeyTuple):
+                self.bind(stmt.base.name, ty.UNKNOWN)
+            else:
+                self.bind(stmt.base.name, ty.List(value))
+        elif isinstance(base, ty.Dict):
+            self.bind(stmt.base.name, self.dict_with(base, stmt.key, value))
+        elif isinstance(base, ty.Array) and base.dtype == object:
+            self.bind(stmt.base.name, ty.UNKNOWN)
+
+    def dict_with(self, base: ty.Dict, key: ir.Key, value: ty.Type) -> ty.Type:
+        if base.items is None or not isinstance(key, ir.Const):
+            return ty.Dict(None)
+        items = dict(base.items)
+        if key.value not in items:
+            return ty.Dict(None)
+        items[key.value] = ty.join(items[key.value], value)
+        return ty.Dict(tuple(items.items()))
+
+    def grow(self, stmt: ir.Effect) -> None:
+        """`rows.append(x)` widens the type of the items of `rows`."""
+        value = stmt.value
+        if not (isinstance(value, ir.Method) and isinstance(value.obj, ir.Var)):
+            return
+        base = self.atom(value.obj)
+        if not isinstance(base, ty.List | ty.Dict) or value.name not in CONTAINER_METHODS:
+            return
+        args = [self.atom(ir.unstar(a)) for a in value.args]
+        if isinstance(base, ty.Dict):
+            self.bind(value.obj.name, ty.Dict(None))
+        elif value.name == "append" and args and args[0] is not None:
+            self.bind(value.obj.name, ty.List(args[0]))
+        elif value.name in ("extend", "insert"):
+            got = args[-1] if args else None
+            item = got.item if value.name == "extend" and isinstance(got, ty.List) else got
+            if value.name == "extend" and not isinstance(got, ty.List):
+                item = ty.UNKNOWN
+            if item is not None:
+                self.bind(value.obj.name, ty.List(item))
+
+    # ---- expressions ----
+
+    def expr(self, expr: ir.Expr, stmt: ir.Stmt) -> ty.Type | None:
+        parts = [self.atom(a) for a in ir.operands(expr)]
+        if any(p is None for p in parts) and not isinstance(expr, ir.Opaque):
+            return None
+        match expr:
+            case ir.Var() | ir.Const() | ir.Global():
+                return self.atom(expr)
+            case ir.Op(op, args):
+                return self.operator(op, args, stmt)
+            case ir.Call():
+                return self.call(expr, stmt)
+            case ir.Method():
+                return self.method(expr, stmt)
+            case ir.Attr():
+                return self.attribute(expr, stmt)
+            case ir.Index():
+                return self.index(expr)
+            case ir.Build():
+                return self.display(expr)
+            case ir.Opaque():
+                text = type(expr.node).__name__ == "JoinedStr"
+                return ty.Other(str) if text else ty.Number(bool)
+            case ir.Closure(fn, free):
+                return ty.ClosureType(fn, tuple(self.atom(a) or ty.UNKNOWN for _, a in free))
+
+    def known(self, a: ir.Atom) -> Any:
+        """An argument for the prober: the constant itself where it is one."""
+        if isinstance(a, ir.Const):
+            return probe.Known(a.value)
+        t = self.atom(a)
+        if isinstance(t, ty.Literal | ty.Static):
+            return probe.Known(t.value)
+        shape = self.program.constant_of(a, self.facts.fn)
+        return t if shape is None else probe.Known(shape.value)
+
+    def operator(self, op: str, args: tuple[ir.Atom, ...], stmt: ir.Stmt) -> ty.Type:
+        entry = self.rule(OPERATORS.get(op))
+        if entry is not None and entry.params is not None:
+            names = list(entry.params.parameters)[: len(args)]
+            self.facts.targets[stmt.sid] = Library(entry, tuple(zip(names, args, strict=True)))
+        elif entry is not None:
+            self.facts.targets[stmt.sid] = Library(entry, ())
+        return probe.op_type(op, [self.known(a) for a in args])
+
+    def rule(self, value: Any) -> Entry | None:
+        for scope in reversed(self.scopes):
+            if id(value) in scope:
+                return scope[id(value)]
+        return self.program.rule(value)
+
+    def call(self, expr: ir.Call, stmt: ir.Stmt) -> ty.Type | None:
+        fn = self.atom(expr.fn)
+        if isinstance(fn, ty.ClosureType):
+            return self.invoke(stmt, fn.fn, expr.args, expr.kwargs, closure=expr.fn)
+        if isinstance(fn, ty.Object):
+            method = getattr(fn.cls, "__call__", None)
+            if inspect.isfunction(method):
+                return self.invoke_object(stmt, method, (expr.fn, *expr.args), expr.kwargs, expr.fn)
+        if isinstance(expr.fn, ir.Global):
+            from srcgrad.frontend.lower import RecursiveRef
+
+            if isinstance(expr.fn.value, RecursiveRef):
+                return self.recurse(stmt, expr)
+        value = fn.value if isinstance(fn, ty.Static) else None
+        if isinstance(expr.fn, ir.Global) and expr.fn.value is not ir.MISSING:
+            value = expr.fn.value
+        if value is None:
+            self.target(stmt, Uncharted("a function that is not known when compiling", ""))
+            return ty.UNKNOWN
+        return self.call_value(stmt, value, expr.args, expr.kwargs, expr.fn)
+
+    def recurse(self, stmt: ir.Stmt, expr: ir.Call) -> ty.Type | None:
+        """A nested function calls itself: what it captured is passed on."""
+        fn = self.facts.base or self.facts.fn
+        bound = bind_user(fn, expr.args, expr.kwargs, self.program.defaults(fn))
+        args = (*bound, *(ir.Var(n) for n in fn.free))
+        return self.invoke_bound(stmt, fn, args, None)
+
+    def call_value(
+        self,
+        stmt: ir.Stmt,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        where: ir.Atom,
+    ) -> ty.Type | None:
+        if getattr(value, "__srcgrad_special__", None) == "alias" and args:
+            self.target(stmt, Container("alias"))
+            return self.same(self.atom(ir.unstar(args[0])))
+        entry = self.rule(value)
+        if entry is not None:
+            return self.library(stmt, entry, args, kwargs)
+        if isinstance(value, type):
+            return self.construct(stmt, value, args, kwargs)
+        source = user_source(value)
+        if source is None:
+            self.target(stmt, Uncharted(name_of(value), "it has no rule and no Python source"))
+            return ty.UNKNOWN
+        return self.invoke_object(stmt, value, args, kwargs, where)
+
+    def library(
+        self,
+        stmt: ir.Stmt,
+        entry: Entry,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+    ) -> ty.Type | None:
+        bound = bind_library(entry, args, kwargs)
+        if bound is None:
+            self.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))
+            return ty.UNKNOWN
+        self.target(stmt, Library(entry, bound))
+        if not entry.pure or any(isinstance(a, ir.Star) for a in args):
+            return ty.UNKNOWN
+        if any(k is None for k, _ in kwargs):
+            return ty.UNKNOWN
+        given = [self.known(ir.unstar(a)) for a in args]
+        named = {k: self.known(v) for k, v in kwargs if k is not None}
+        return probe.result_type(entry.target, given, named)
+
+    def construct(
+        self,
+        stmt: ir.Stmt,
+        cls: type,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+    ) -> ty.Type:
+        if cls in _BUILTIN_CONTAINERS:
+            self.target(stmt, Container(_BUILTIN_CONTAINERS[cls]))
+            if not args or isinstance(args[0], ir.Star):
+                return {list: ty.List(None), tuple: ty.Tuple(()), dict: ty.Dict(())}.get(
+                    cls, ty.UNKNOWN
+                )
+            return self.convert(cls, self.atom(ir.unstar(args[0])))
+        fields = is_plain_record(cls)
+        if fields is not None:
+            bound = bind_library(
+                Entry(cls, cls.__name__, "record", inspect.signature(cls), {}, {}), args, kwargs
+            )
+            if bound is not None and not any(isinstance(b, Packed) for _, b in bound):
+                given = dict(bound)
+                if set(given) <= set(fields):
+                    names = tuple(f for f in fields if f in given)
+                    self.target(stmt, Construct(cls, names, tuple(given[f] for f in names)))
+                    return self.record_type(cls, fields, given)
+        self.target(stmt, Uncharted(cls.__name__, "srcgrad does not look into its constructor"))
+        return ty.Object(cls)
+
+    def record_type(self, cls: type, fields: tuple[str, ...], given: Mapping[str, Bound]) -> ty.Type:
+        def of(f: str) -> ty.Type:
+            a = given.get(f)
+            return ty.UNKNOWN if a is None or isinstance(a, Packed) else self.atom(a) or ty.UNKNOWN
+
+        if issubclass(cls, tuple):
+            return ty.Tuple(tuple(of(f) for f in fields), cls)
+        return ty.Object(cls, tuple((f, of(f)) for f in fields))
+
+    def same(self, t: ty.Type | None) -> ty.Type:
+        """`support.sequence(x)` is x for arrays, lists and tuples, the keys of a dict."""
+        if isinstance(t, ty.Array | ty.List | ty.Tuple):
+            return t
+        if isinstance(t, ty.Dict) and t.items is not None:
+            kinds = {type(k) for k, _ in t.items}
+            return ty.List(ty.Other(kinds.pop())) if kinds == {str} else ty.UNKNOWN
+        return t if isinstance(t, ty.Other) and t.cls is range else ty.UNKNOWN
+
+    def convert(self, cls: type, t: ty.Type | None) -> ty.Type:
+        """`list(x)` and `tuple(x)`."""
+        if cls is dict:
+            return t if isinstance(t, ty.Dict) else ty.Dict(None)
+        match t:
+            case ty.Tuple(items):
+                if cls is tuple:
+                    return ty.Tuple(items)
+                item: ty.Type | None = None
+                for i in items:
+                    item = i if item is None else ty.join(item, i)
+                return ty.List(item)
+            case ty.List():
+                return t if cls is list else ty.UNKNOWN
+            case ty.Array(_, dims) if len(dims) >= 1 and cls is list:
+                return ty.List(probe.index_type(t, ty.Number(int)))
+            case _:
+                return ty.UNKNOWN
+
+    # ---- user functions ----
+
+    def invoke_object(
+        self,
+        stmt: ir.Stmt,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        where: ir.Atom,
+    ) -> ty.Type | None:
+        fn, before, named = self.program.function(value, where)
+        given = dict(named)
+        given.update({k: v for k, v in kwargs if k is not None})
+        rest = [(None, v) for k, v in kwargs if k is None]
+        return self.invoke(stmt, fn, (*before, *args), (*given.items(), *rest))
+
+    def invoke(
+        self,
+        stmt: ir.Stmt,
+        fn: ir.Function,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        closure: ir.Atom | None = None,
+    ) -> ty.Type | None:
+        bound = bind_user(fn, args, kwargs, self.program.defaults(fn))
+        return self.invoke_bound(stmt, fn, bound, closure)
+
+    def invoke_bound(
+        self, stmt: ir.Stmt, fn: ir.Function, bound: tuple[Bound, ...], closure: ir.Atom | None
+    ) -> ty.Type | None:
+        types = [self.bound_type(b) for b in bound]
+        if closure is not None:
+            t = self.atom(closure)
+            assert isinstance(t, ty.ClosureType)
+            types += list(t.free)
+        self.target(stmt, User(fn, bound, closure, tuple(types)))
+        return self.program.returns(fn, tuple(types))
+
+    def bound_type(self, b: Bound) -> ty.Type:
+        if not isinstance(b, Packed):
+            return self.atom(b) or ty.UNKNOWN
+        if any(isinstance(i, ir.Star) for i in b.items) or None in b.keys:
+            return ty.UNKNOWN if b.kind == "tuple" else ty.Dict(None)
+        items = tuple(self.atom(ir.unstar(i)) or ty.UNKNOWN for i in b.items)
+        if b.kind == "tuple":
+            return ty.Tuple(items)
+        return ty.Dict(tuple(zip(b.keys, items, strict=True)))
+
+    def target(self, stmt: ir.Stmt, target: Target) -> None:
+        self.facts.targets[stmt.sid] = target
+
+    # ---- methods, attributes, items ----
+
+    def method(self, expr: ir.Method, stmt: ir.Stmt) -> ty.Type | None:
+        obj = self.atom(expr.obj)
+        assert obj is not None
+        if isinstance(obj, ty.Object):
+            found = inspect.getattr_static(obj.cls, expr.name, None)
+            if isinstance(found, staticmethod | classmethod):
+                value = getattr(obj.cls, expr.name)
+                return self.call_value(stmt, value, expr.args, expr.kwargs, expr.obj)
+            if inspect.isfunction(found):
+                args = (expr.obj, *expr.args)
+                return self.call_value(stmt, found, args, expr.kwargs, expr.obj)
+        if isinstance(obj, ty.Static):
+            value = getattr(obj.value, expr.name, None)
+            if value is not None:
+                return self.call_value(stmt, value, expr.args, expr.kwargs, expr.obj)
+        if isinstance(obj, ty.List | ty.Dict | ty.Tuple) and expr.name in CONTAINER_METHODS:
+            self.target(stmt, Container(expr.name))
+            return self.container_result(obj, expr)
+        if isinstance(obj, ty.Array | ty.Number | ty.Unknown):
+            if isinstance(obj, ty.Unknown) and expr.name in CONTAINER_METHODS - {"copy", "sort"}:
+                self.target(stmt, Container(expr.name))
+                return ty.UNKNOWN
+            if expr.name in INPLACE_METHODS:
+                self.target(stmt, Container(expr.name))
+                return ty.Literal(None)
+            info = METHODS.get(expr.name)
+            if info is not None and not info.attr:
+                return self.array_method(expr, stmt)
+        self.target(stmt, Uncharted(f"the method {expr.name}", "its object is not known"))
+        return ty.UNKNOWN
+
+    def array_method(self, expr: ir.Method, stmt: ir.Stmt) -> ty.Type | None:
+        info = METHODS[expr.name]
+        entry = self.rule(info.target)
+        if entry is None:
+            self.target(stmt, Uncharted(f"the method {expr.name}", "it has no rule"))
+            return ty.UNKNOWN
+        args: tuple[ir.Atom | ir.Star | Packed, ...] = expr.args
+        if info.pack and len(args) > 1:
+            args = (Packed("tuple", tuple(expr.args)),)
+        bound = bind_library(entry, (expr.obj, *args), expr.kwargs)
+        if bound is None:
+            self.target(stmt, Uncharted(f"the method {expr.name}", "its arguments are not understood"))
+            return ty.UNKNOWN
+        self.target(stmt, Library(entry, bound))
+        given = [self.known(ir.unstar(a)) for a in expr.args]
+        named = {k: self.known(v) for k, v in expr.kwargs if k is not None}
+        return probe.method_type(self.atom(expr.obj) or ty.UNKNOWN, expr.name, given, named)
+
+    def container_result(self, obj: ty.Type, expr: ir.Method) -> ty.Type:
+        if expr.name == "copy":
+            return obj
+        if isinstance(obj, ty.List) and expr.name == "pop":
+            return obj.item or ty.UNKNOWN
+        if isinstance(obj, ty.Dict) and expr.name == "get" and obj.items is not None:
+            key = expr.args[0]
+            if isinstance(key, ir.Const):
+                items = dict(obj.items)
+                if key.value in items:
+                    return items[key.value]
+                return self.atom(ir.unstar(expr.args[1])) or ty.UNKNOWN if len(expr.args) > 1 else ty.Literal(None)
+        if expr.name in ("append", "extend", "insert", "clear", "reverse", "sort", "remove", "update"):
+            return ty.Literal(None)
+        if expr.name in ("index", "count"):
+            return ty.Number(int)
+        if expr.name == "keys":
+            return ty.Other(type({}.keys()))
+        return ty.UNKNOWN
+
+    def attribute(self, expr: ir.Attr, stmt: ir.Stmt) -> ty.Type | None:
+        obj = self.atom(expr.obj)
+        assert obj is not None
+        if isinstance(obj, ty.Object):
+            if obj.fields is not None and expr.name in dict(obj.fields):
+                return dict(obj.fields)[expr.name]
+            found = inspect.getattr_static(obj.cls, expr.name, None)
+            if isinstance(found, property) and found.fget is not None:
+                return self.invoke_object(stmt, found.fget, (expr.obj,), (), expr.obj)
+            return ty.UNKNOWN
+        if isinstance(obj, ty.Tuple) and expr.name in getattr(obj.cls, "_fields", ()):
+            return obj.items[obj.cls._fields.index(expr.name)]  # type: ignore[attr-defined]
+        if isinstance(obj, ty.Static):
+            value = getattr(obj.value, expr.name, ir.MISSING)
+            return ty.UNKNOWN if value is ir.MISSING else probe.type_of(value)
+        info = METHODS.get(expr.name)
+        if isinstance(obj, ty.Array | ty.Number | ty.Unknown) and info is not None and info.attr:
+            entry = self.rule(info.target)
+            if entry is not None and entry.params is not None:
+                first = next(iter(entry.params.parameters))
+                self.target(stmt, Library(entry, ((first, expr.obj),)))
+            elif entry is not None:
+                self.target(stmt, Library(entry, ()))
+        return probe.attr_type(obj, expr.name)
+
+    def index(self, expr: ir.Index) -> ty.Type | None:
+        obj = self.atom(expr.obj)
+        assert obj is not None
+        return probe.index_type(obj, self.key(expr.key))
+
+    def key(self, key: ir.Key) -> Any:
+        """A key for the prober, with constants kept."""
+        match key:
+            case ir.KeyTuple(items):
+                return tuple(self.key(i) for i in items)
+            case ir.Slice(lower, upper, step):
+                return slice(*(None if a is None else self.known(a) for a in (lower, upper, step)))
+            case _:
+                return self.known(key)
+
+    def display(self, expr: ir.Build) -> ty.Type:
+        starred = any(isinstance(i, ir.Star) for i in expr.items)
+        items = [self.atom(ir.unstar(i)) or ty.UNKNOWN for i in expr.items]
+        match expr.kind:
+            case "tuple":
+                return ty.UNKNOWN if starred else ty.Tuple(tuple(items))
+            case "list":
+                if starred:
+                    return ty.List(ty.UNKNOWN)
+                item: ty.Type | None = None
+                for i in items:
+                    item = i if item is None else ty.join(item, i)
+                return ty.List(item)
+            case "dict":
+                if all(isinstance(k, ir.Const) for k in expr.keys):
+                    keys = [k.value for k in expr.keys if isinstance(k, ir.Const)]
+                    return ty.Dict(tuple(zip(keys, items, strict=True)))
+                return ty.Dict(None)
+            case _:
+                return ty.Other(set)

@@ -1,0 +1,294 @@
+"""What the reverse sweep reads at each statement.
+
+`before` are variables as they were before the statement, `after` as they were after it (the
+statement's own result, conditions, loop bounds); `contents` are memory classes whose elements are
+read.  Temporaries that are cheap to compute again stand for what they are computed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from srcgrad.analysis.effects import may_hold_memory
+from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.partials import Term, must_reduce, stays_thin, takes_thin, vjp_term
+from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, User
+from srcgrad.analysis.unit import Unit
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+
+_CHEAP = frozenset(["neg", "pos", "add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "is", "is_not", "not", "invert", "and", "or"])
+
+
+@dataclass
+class Needs:
+    before: set[str] = field(default_factory=set)
+    after: set[str] = field(default_factory=set)
+    contents: set[str] = field(default_factory=set)
+
+
+@dataclass
+class NeedsTable:
+    """Answers for one unit; `terms` caches the partials of each statement."""
+
+    unit: Unit
+    terms: dict[int, list[Term]] = field(default_factory=dict)
+    _again: dict[str, ir.Assign | None] = field(default_factory=dict)
+
+    # ---- computing a temporary again ----
+
+    def again(self, name: str) -> ir.Assign | None:
+        """The definition of a temporary that the reverse sweep computes again where it reads it."""
+        if name not in self._again:
+            self._again[name] = None  # a cycle is impossible, but cheap to guard
+            self._again[name] = self._recomputable(name)
+        return self._again[name]
+
+    def _recomputable(self, name: str) -> ir.Assign | None:
+        unit = self.unit
+        if not name.startswith("%"):
+            return None
+        defs = unit.defs.get(name, [])
+        if len(defs) != 1 or not isinstance(defs[0], ir.Assign):
+            return None
+        stmt = defs[0]
+        if not self._cheap(stmt):
+            return None
+        here = unit.place[stmt.sid]
+        last = here[-1][1]
+        for reader in unit.readers.get(name, ()):
+            there = unit.place[reader.sid]
+            if there[: len(here) - 1] != here[:-1] or there[len(here) - 1][0] != here[-1][0]:
+                return None
+            last = max(last, there[len(here) - 1][1])
+        return stmt if self._undisturbed(stmt, here[-1][1], last) else None
+
+    def _cheap(self, stmt: ir.Assign) -> bool:
+        unit, t = self.unit, self.unit.type(stmt.target.name)
+        match stmt.value:
+            case ir.Op(op, _):
+                return op in _CHEAP and isinstance(t, ty.Number | ty.Literal)
+            case ir.Index(obj, key):
+                if isinstance(obj, ir.Var) and unit.fx.memory(obj.name):
+                    return False
+                return not isinstance(unit.facts.of(obj), ty.Array) or unit.basic(key)
+            case ir.Attr(obj, _):
+                return not (isinstance(obj, ir.Var) and unit.fx.memory(obj.name))
+            case ir.Build(kind, _, _):
+                return kind == "tuple" and not may_hold_memory(t)
+            case ir.Var() | ir.Const() | ir.Global():
+                return not may_hold_memory(t)
+            case ir.Call():
+                target = unit.facts.targets.get(stmt.sid)
+                return isinstance(target, Library) and target.entry.kind == "nondiff" and (
+                    target.entry.pure and isinstance(t, ty.Number)
+                )
+            case _:
+                return False
+
+    def _undisturbed(self, stmt: ir.Assign, first: int, last: int) -> bool:
+        """Whether nothing between definition and last use writes what the definition reads."""
+        roots, _ = self.roots_of(ir.operands(stmt.value))
+        if last == first + 1:
+            return True
+        block = self._block_of(stmt)
+        for s in block[first + 1 : last]:
+            for inner in ir.walk((s,)):
+                if any(v.name in roots for v in ir.writes(inner)):
+                    return False
+        return True
+
+    def _block_of(self, stmt: ir.Stmt) -> ir.Block:
+        path = self.unit.place[stmt.sid]
+        if len(path) == 1:
+            return self.unit.body
+        owner = next(s for s in ir.walk(self.unit.body) if self.unit.place[s.sid] == path[:-1])
+        return next(b for b in ir.blocks(owner) if stmt in b)
+
+    def roots_of(self, atoms: Iterable[ir.Atom]) -> tuple[set[str], set[str]]:
+        """The variables (and memory classes) that reading these atoms in the reverse sweep reads."""
+        names: set[str] = set()
+        contents: set[str] = set()
+        for a in atoms:
+            if not isinstance(a, ir.Var):
+                continue
+            again = self.again(a.name)
+            if again is not None:
+                n, c = self.roots_of(ir.operands(again.value))
+                names |= n
+                contents |= c
+                continue
+            names.add(a.name)
+            if self.unit.fx.memory(a.name):
+                contents.add(self.unit.fx.root(a.name))
+        return names, contents
+
+    # ---- statements ----
+
+    def of(self, stmt: ir.Stmt) -> Needs:
+        out = Needs()
+        if not self.unit.differentiates(stmt):
+            return out
+        match stmt:
+            case ir.Assign():
+                self._assign(stmt, out)
+            case ir.Store():
+                self._store(stmt, out)
+            case ir.StoreAttr():
+                self._read(out, [stmt.base, stmt.value])
+            case ir.Effect():
+                self._effect(stmt, out)
+            case ir.With(special="adjoint_of"):
+                for inner in stmt.body:
+                    self._read(out, ir.reads(inner))
+        return out
+
+    def _read(self, out: Needs, atoms: Iterable[ir.Atom]) -> None:
+        names, contents = self.roots_of(atoms)
+        out.before |= names
+        out.contents |= contents
+
+    def _shape(self, out: Needs, atom: ir.Atom) -> None:
+        """Only the shape is read: the elements may have changed."""
+        names, _ = self.roots_of([atom])
+        out.before |= names
+
+    def _assign(self, stmt: ir.Assign, out: Needs) -> None:
+        unit = self.unit
+        target = unit.facts.targets.get(stmt.sid)
+        expr = stmt.value
+        if stmt.inplace is not None and isinstance(expr, ir.Op):
+            self._inplace(stmt, out)
+            return
+        alias = unit.aliases(stmt)
+        if alias is not None and unit.kind(stmt.target.name) == "memory":
+            self._read_keys(out, expr)
+            return
+        match expr:
+            case ir.Index(obj, key):
+                self._read(out, ir.key_atoms(key))
+                if isinstance(obj, ir.Var) and unit.is_active(obj) and unit.kind(obj.name) == "value":
+                    self._shape(out, self.container(obj))
+            case ir.Build() | ir.Var() | ir.Closure():
+                return
+            case ir.Attr(obj, _) if target is None:
+                self._shape(out, self.container(obj) if isinstance(obj, ir.Var) else obj)
+            case _:
+                self._call(stmt, expr, target, out)
+
+    def container(self, v: ir.Var) -> ir.Var:
+        """The variable whose adjoint holds the place: `t = p["a"]; t["b"]` is a place in p."""
+        again = self.again(v.name)
+        while again is not None and isinstance(again.value, ir.Index | ir.Attr):
+            obj = again.value.obj
+            if not isinstance(obj, ir.Var):
+                break
+            v = obj
+            again = self.again(v.name)
+        return v
+
+    def _read_keys(self, out: Needs, expr: ir.Expr) -> None:
+        atoms = ir.operands(expr)[1:] if not isinstance(expr, ir.Var) else ()
+        self._read(out, atoms)
+
+    def _call(self, stmt: ir.Stmt, expr: ir.Expr, target: object, out: Needs) -> None:
+        match target:
+            case Library():
+                for term in self.library_terms(stmt, expr, target):
+                    names, contents = self.roots_of(term.reads())
+                    out.before |= names
+                    out.contents |= contents
+                    if term.reads_out() and isinstance(stmt, ir.Assign):
+                        out.after.add(stmt.target.name)
+                        if self.unit.fx.memory(stmt.target.name):
+                            out.contents.add(self.unit.fx.root(stmt.target.name))
+                    if term.fills and isinstance(term.operand, ir.Var):
+                        out.before |= self.thin_needs(term.operand)
+                    if term.reduces and isinstance(term.operand, ir.Var):
+                        if not isinstance(self.unit.type(term.operand.name), ty.Number):
+                            self._shape(out, term.operand)
+            case User():
+                out.after.add(saved_name(stmt))
+            case Container():
+                for a in ir.operands(expr):
+                    if isinstance(a, ir.Var):
+                        self._shape(out, a)
+            case Construct():
+                return
+
+    def thin_needs(self, v: ir.Var) -> set[str]:
+        """Whose shapes turn one number back into an array where that becomes necessary."""
+        unit = self.unit
+        defs = unit.defs.get(v.name, [])
+        call = unit.facts.targets.get(defs[0].sid) if len(defs) == 1 else None
+        if not isinstance(call, Library) or not isinstance(defs[0], ir.Assign):
+            return self.roots_of([v])[0]
+        out: set[str] = set()
+        result = unit.type(v.name)
+        for term in self.library_terms(defs[0], defs[0].value, call):
+            if not isinstance(term.operand, ir.Var):
+                return self.roots_of([v])[0]
+            if not takes_thin(term, unit.type(term.operand.name), result):
+                return self.roots_of([v])[0]
+            if stays_thin(unit.facts, term, result):
+                out |= self.thin_needs(term.operand)
+        return out
+
+    def library_terms(self, stmt: ir.Stmt, expr: ir.Expr, call: Library) -> list[Term]:
+        """The contributions of a library call to its active arguments."""
+        got = self.terms.get(stmt.sid)
+        if got is None:
+            got = self.terms[stmt.sid] = []
+            out = self.unit.type(stmt.target.name) if isinstance(stmt, ir.Assign) else ty.UNKNOWN
+            for param, operand in call.args:
+                if not any(self.unit.is_active(a) for a in bound_atoms(operand)):
+                    continue
+                term = vjp_term(self.unit.facts, call, param, operand, out)
+                if term is not None:
+                    got.append(term)
+        return got
+
+    def _inplace(self, stmt: ir.Assign, out: Needs) -> None:
+        """`u op= e` on an array: the term of e may read the old u, that of u may read e."""
+        target = self.unit.facts.targets.get(stmt.sid)
+        assert isinstance(stmt.value, ir.Op)
+        if isinstance(target, Library):
+            for term in self.library_terms(stmt, stmt.value, target):
+                names, contents = self.roots_of(term.reads())
+                out.before |= names
+                out.contents |= contents
+                if term.reads_out():
+                    out.contents.add(self.unit.fx.root(stmt.target.name))
+                    out.before.add(stmt.target.name)
+                if isinstance(term.operand, ir.Var):
+                    self._shape(out, term.operand)
+        self._shape(out, stmt.value.args[0])
+
+    def _store(self, stmt: ir.Store, out: Needs) -> None:
+        self._read(out, ir.key_atoms(stmt.key))
+        self._shape(out, stmt.base)
+        self._shape(out, stmt.value)
+        if stmt.op in ("mul", "truediv", "pow", "mod", "floordiv", "matmul"):
+            self._read(out, [stmt.value])
+            if self.unit.is_active(stmt.value) and isinstance(stmt.base, ir.Var):
+                out.contents.add(self.unit.fx.root(stmt.base.name))
+
+    def _effect(self, stmt: ir.Effect, out: Needs) -> None:
+        target = self.unit.facts.targets.get(stmt.sid)
+        if isinstance(target, Library | User):
+            self._call(stmt, stmt.value, target, out)
+            if isinstance(target, Library):
+                self._read(out, ir.operands(stmt.value))
+            return
+        for a in ir.operands(stmt.value):
+            if isinstance(a, ir.Var):
+                self._shape(out, a)
+
+
+def saved_name(stmt: ir.Stmt) -> str:
+    """The variable that holds what a callee's reverse sweep needs."""
+    return f"saved%{stmt.sid}"
+
+
+__all__ = ["Bound", "Needs", "NeedsTable", "Packed", "must_reduce", "saved_name"]

@@ -1,0 +1,245 @@
+"""The partial derivatives of one statement, from the rule in force.
+
+A `Term` says how the cotangent of a result becomes a contribution to one operand: a formula, what
+its names stand for, and whether the contribution has to be summed down to the operand's shape.
+The names of the formula are what the reverse sweep must have at hand.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.targets import Bound, Library, Packed
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.rules import short, ufuncs
+from srcgrad.rules.registry import Entry, Formula
+
+HELPERS = frozenset(("np", "math", "support"))
+
+
+@dataclass(frozen=True)
+class Term:
+    """The contribution to parameter `param`, which is `operand`, of a call of `entry`."""
+
+    entry: Entry
+    param: str
+    operand: Bound
+    formula: ast.expr
+    env: dict[str, Bound | ast.expr]
+    reduces: bool
+    fills: bool = False  # the contribution is one number that fills the operand's shape
+
+    def reads(self) -> tuple[ir.Atom, ...]:
+        """The atoms that the formula reads (the result's own value is `out`)."""
+        out: list[ir.Atom] = []
+        for name in _names(self.formula):
+            b = self.env.get(name)
+            if isinstance(b, Packed):
+                out += [ir.unstar(i) for i in b.items]
+            elif isinstance(b, ir.Var | ir.Const | ir.Global):
+                out.append(b)
+        return tuple(out)
+
+    def reads_out(self) -> bool:
+        return "out" in _names(self.formula)
+
+    def cotangents(self) -> int:
+        """How often the formula mentions the cotangent."""
+        return sum(isinstance(n, ast.Name) and n.id == "g" for n in ast.walk(self.formula))
+
+
+def _names(node: ast.expr) -> list[str]:
+    """Free names, each once, in order of appearance."""
+    seen: dict[str, None] = {}
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name):
+            seen.setdefault(n.id)
+    return list(seen)
+
+
+def environment(call: Library) -> dict[str, Bound | ast.expr]:
+    """What the parameter names of a rule stand for at one call: arguments or defaults."""
+    env: dict[str, Bound | ast.expr] = dict(call.args)
+    assert call.entry.params is not None
+    for p in call.entry.params.parameters.values():
+        if p.name in env:
+            continue
+        if p.kind is p.VAR_POSITIONAL:
+            env[p.name] = Packed("tuple", ())
+        elif p.default is not p.empty:
+            env[p.name] = _default(p.default)
+    return env
+
+
+def _default(value: Any) -> ir.Atom:
+    return ir.Const(value)
+
+
+def constants(env: dict[str, Bound | ast.expr]) -> dict[str, Any]:
+    return {k: v.value for k, v in env.items() if isinstance(v, ir.Const)}
+
+
+def short_formula(
+    facts: Facts, call: Library, param: str, env: dict[str, Any], forward: bool = False
+) -> Formula | None:
+    """A shorter formula where a constant argument or the number of dimensions allows one."""
+    known = constants(env)
+    types = {
+        k: facts.of(v) for k, v in env.items() if isinstance(v, ir.Var | ir.Const | ir.Global)
+    }
+    ndims = {}
+    for k, t in types.items():
+        if isinstance(t, ty.Array):
+            ndims[k] = len(t.dims)
+        elif isinstance(t, ty.Number):
+            ndims[k] = 0
+    given = [k for k, _ in call.args]
+    real = all(not _is_complex(t) for t in types.values())
+    mode = "jvp" if forward else "vjp"
+    found = short.specialised(call.entry, param, ndims, given, real, mode)
+    if found is not None:
+        return found
+    return ufuncs.specialised(call.entry, param, known, types, forward)
+
+
+def expand_let(node: ast.expr, entry: Entry) -> ast.expr:
+    """A formula with the names of the entry's `let` replaced by what they stand for."""
+    if not entry.let or not set(_names(node)) & set(entry.let):
+        return node
+    import copy
+
+    class _Let(ast.NodeTransformer):
+        def visit_Name(self, n: ast.Name) -> ast.expr:
+            f = entry.let.get(n.id)
+            return n if f is None else self.visit(copy.deepcopy(f.node))  # type: ignore[no-any-return]
+
+    return _Let().visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+
+
+def vjp_term(
+    facts: Facts, call: Library, param: str, operand: Bound, out: ty.Type
+) -> Term | None:
+    """The reverse contribution to one argument, or None when the rule has none for it."""
+    entry = call.entry
+    env = environment(call)
+    found = short_formula(facts, call, param, env) or entry.vjps.get(param)
+    if found is None:
+        return None
+    formula = expand_let(found.node, entry)
+    t = ty.UNKNOWN if isinstance(operand, Packed) else facts.of(operand)
+    elementwise = entry.kind == "elementwise"
+    reduces = must_reduce(t, out) if elementwise else _must_drop_imaginary(t, out)
+    if isinstance(t, ty.Array) and not reduces:
+        number = _filling(formula, env)
+        if number is not None:
+            return Term(entry, param, operand, number, env, False, True)
+    return Term(entry, param, operand, formula, env, reduces)
+
+
+def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | None:
+    """The number that fills the operand when a reduction runs over all axes.
+
+    `support.sum_back(g, a, axis)` with axis None is an array filled with g."""
+    match formula:
+        case ast.Call(
+            ast.Attribute(ast.Name("support"), "sum_back"), [number, ast.Name(), *more], keywords
+        ):
+            extra = [*more, *(k.value for k in keywords)]
+            for node in extra:
+                value = env.get(node.id) if isinstance(node, ast.Name) else node
+                default = isinstance(value, ir.Const) and value.value in (None, False)
+                default = default or (isinstance(value, ir.Const) and value.value is True)
+                if not default and not (
+                    isinstance(value, ast.Constant) and value.value in (None, False, True)
+                ):
+                    return None
+                if any(k.arg == "keepdims" and k.value is node for k in keywords):
+                    return None
+            return number
+    return None
+
+
+def same_shape(a: ty.Type, b: ty.Type) -> bool:
+    """Whether two arrays surely have the same shape (or using them together raises)."""
+    return (
+        isinstance(a, ty.Array)
+        and isinstance(b, ty.Array)
+        and a.dims == b.dims
+        and "?" not in a.dims
+    )
+
+
+def takes_thin(term: Term, operand: ty.Type, out: ty.Type) -> bool:
+    """Whether a formula may be given one number for an array filled with it."""
+    return term.entry.kind == "elementwise" and not term.reduces and same_shape(out, operand)
+
+
+def stays_thin(facts: Facts, term: Term, out: ty.Type) -> bool:
+    """Whether the value of a formula given one number is again one number."""
+    types = [facts.of(a) for a in term.reads() if not isinstance(a, ir.Const)]
+    return not term.reads_out() and not any(same_shape(out, t) for t in types)
+
+
+def jvp_terms(facts: Facts, call: Library, param: str) -> tuple[ast.expr, dict[str, Any]] | None:
+    """The forward formula of one argument, with `g` or `<param>_dot` for its tangent."""
+    entry = call.entry
+    env = environment(call)
+    found = short_formula(facts, call, param, env, forward=True)
+    if found is None:
+        table = entry.vjps if entry.kind == "elementwise" else entry.jvps
+        found = table.get(param)
+    return None if found is None else (expand_let(found.node, entry), env)
+
+
+def must_reduce(operand: ty.Type, out: ty.Type) -> bool:
+    """Whether a cotangent of the result may have to be summed (or made real) for the operand."""
+    if _must_drop_imaginary(operand, out):
+        return True
+    match operand, out:
+        case ty.Number(), ty.Number():
+            return False
+        case ty.Array(_, m), ty.Array(_, n):
+            return m != n or "?" in m
+        case ty.Array(_, ()), ty.Number():
+            return False
+        case _:
+            return True
+
+
+def _must_drop_imaginary(operand: ty.Type, out: ty.Type) -> bool:
+    """A real operand of a complex result."""
+    if isinstance(operand, ty.List | ty.Tuple | ty.Dict | ty.Object):
+        return False
+    if isinstance(operand, ty.Unknown):
+        return True
+    return _is_complex(out) and not _is_complex(operand)
+
+
+def _is_complex(t: ty.Type) -> bool:
+    import numpy as np
+
+    match t:
+        case ty.Number(cls):
+            return issubclass(cls, complex | np.complexfloating)
+        case ty.Array(dtype, _):
+            return bool(np.issubdtype(dtype, np.complexfloating))
+        case ty.Unknown():
+            return True
+        case ty.Tuple(items):
+            return any(map(_is_complex, items))
+        case ty.List(item):
+            return item is not None and _is_complex(item)
+        case _:
+            return False
+
+
+def parameter_names(entry: Entry) -> list[str]:
+    assert entry.params is not None
+    return [
+        p.name for p in entry.params.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD
+    ]

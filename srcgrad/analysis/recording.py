@@ -1,0 +1,466 @@
+"""What the forward sweep must keep for the reverse sweep (the "to be recorded" analysis).
+
+A value is kept only when the reverse of a statement already executed reads it and an assignment
+is about to overwrite it (Hascoet, Naumann, Pascual, "To be recorded" analysis in reverse-mode
+automatic differentiation, 2005); a store keeps the elements it overwrites, never the array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from srcgrad.analysis.control import Control, Instrument
+from srcgrad.analysis.effects import may_hold_memory
+from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
+from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.analysis.unit import Unit
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.ir.names import Names
+
+Live = frozenset[str]  # variables, and "@root" for the contents of a memory class
+
+
+@dataclass
+class Save:
+    """One value kept at one assignment: before it (the older value) or after it (its own)."""
+
+    sid: int
+    var: str
+    when: str  # "before" or "after"
+    taped: bool
+
+
+@dataclass
+class Recording:
+    unit: Unit
+    needs: NeedsTable
+    control: Control
+    saves: dict[int, list[Save]] = field(default_factory=dict)
+    undone: set[int] = field(default_factory=set)  # stores whose overwritten elements are kept
+    tracked: dict[str, bool] = field(default_factory=dict)  # class root -> shadows made forward
+    pairs: dict[int, Save] = field(default_factory=dict)  # bindings of tracked variables
+    initial: list[str] = field(default_factory=list)  # variables bound before anything else
+    reversed_: set[int] = field(default_factory=set)
+    needed: set[str] = field(default_factory=set)  # every variable that the reverse sweep reads
+
+    def is_tracked(self, name: str) -> bool:
+        """Whether a memory variable's shadow is made in the forward sweep, where the array is."""
+        return self.unit.kind(name) == "memory" and self.tracked.get(self.unit.fx.root(name), True)
+
+
+def record(unit: Unit, names: Names) -> Recording:
+    """Decide what is kept, and rewrite the unit's body so that the way taken is known."""
+    needs = NeedsTable(unit)
+    found = Recording(unit, needs, Control())
+    _choose_tracking(found)
+    flow = _Flow(found)
+    flow.run()
+    found.reversed_ = _reversed(unit, flow)
+    work = Instrument(unit, needs, names, found.reversed_, flow.needed_anywhere())
+    body = work.run()
+    unit.refresh(body)
+    found.control = work.control
+    needs._again.clear()
+    flow = _Flow(found)
+    flow.run()
+    found.reversed_ = _reversed(unit, flow)
+    found.undone = flow.undone
+    found.needed = flow.needed_anywhere()
+    _place(found, flow)
+    return found
+
+
+def _reversed(unit: Unit, flow: _Flow) -> set[int]:
+    """Statements, and compound statements around them, that the reverse sweep visits."""
+    out: set[int] = set()
+
+    def visit(block: ir.Block) -> bool:
+        hit = False
+        for stmt in block:
+            inner = [visit(b) for b in ir.blocks(stmt)]
+            own = (
+                unit.differentiates(stmt)
+                or stmt.sid in flow.undone
+                or stmt.sid in flow.saved
+            )
+            if own or any(inner):
+                out.add(stmt.sid)
+                hit = True
+        return hit
+
+    visit(unit.body)
+    return out
+
+
+# ---- memory classes whose shadows are made in the forward sweep ----------------------
+
+
+def _choose_tracking(found: Recording) -> None:
+    """A class of plain arrays with one origin, each name bound once, gets its shadow in the reverse
+    sweep; all others are tracked: the shadow is made where the array is."""
+    unit = found.unit
+    classes: dict[str, list[str]] = {}
+    for name in {*unit.facts.types}:
+        if unit.fx.memory(name):
+            classes.setdefault(unit.fx.root(name), []).append(name)
+    for root, members in classes.items():
+        found.tracked[root] = not _late(unit, root, sorted(members))
+
+
+def _late(unit: Unit, root: str, members: list[str]) -> bool:
+    origins = 0
+    homes: list[tuple[tuple[int, int], ...]] = []
+    for name in members:
+        if not isinstance(unit.type(name), ty.Array):
+            return False
+        defs = [d for d in unit.defs.get(name, ()) if not (isinstance(d, ir.Assign) and d.inplace)]
+        if name in unit.params:
+            if defs:
+                return False
+            origins += 1
+            homes.append(())
+            continue
+        if len(defs) != 1 or not isinstance(defs[0], ir.Assign) or unit.user_call(defs[0]):
+            return False
+        if isinstance(unit.facts.targets.get(defs[0].sid), Container):
+            target = unit.facts.targets[defs[0].sid]
+            if not (isinstance(target, Container) and target.name == "alias"):
+                return False
+        entry = unit.facts.targets.get(defs[0].sid)
+        if isinstance(entry, Library) and entry.entry.view == "maybe":
+            return False
+        if unit.aliases(defs[0]) is None:
+            origins += 1
+            homes.append(unit.place[defs[0].sid])
+    if origins != 1 or (unit.fx.root(root) == unit.fx.root("%result") and unit.spec.result_memory):
+        return False
+    if any(g is not None for g, n in zip(unit.spec.groups, unit.params, strict=False) if n in members):
+        return False
+    return _stays_home(unit, members, homes[0]) and not _passed_on(unit, members)
+
+
+def _stays_home(unit: Unit, members: list[str], home: tuple[tuple[int, int], ...]) -> bool:
+    """Whether all uses lie in the block that makes the array."""
+    if not home:
+        return True
+    prefix, block = home[:-1], home[-1][0]
+    for name in members:
+        spots = [*unit.readers.get(name, ()), *unit.defs.get(name, ())]
+        for s in spots:
+            path = unit.place[s.sid]
+            if path[: len(prefix)] != prefix or len(path) <= len(prefix):
+                return False
+            if path[len(prefix)][0] != block:
+                return False
+    return True
+
+
+def _passed_on(unit: Unit, members: list[str]) -> bool:
+    """Whether a member goes into a user function (which then shares its shadow)."""
+    group = set(members)
+    for stmt in ir.walk(unit.body):
+        if unit.user_call(stmt) is not None and isinstance(stmt, ir.Assign | ir.Effect):
+            if any(isinstance(a, ir.Var) and a.name in group for a in ir.operands(stmt.value)):
+                return True
+    return False
+
+
+# ---- the flow of needs -----------------------------------------------------------------
+
+
+class _Flow:
+    """Needs at each point, forward through the program, loops to a fixed point."""
+
+    def __init__(self, found: Recording) -> None:
+        self.found = found
+        self.unit = found.unit
+        self.saved: dict[int, set[str]] = {}
+        self.undone: set[int] = set()
+        self.consumers: dict[str, set[int]] = {}
+        self.contents: set[str] = set()
+        self.breaks: list[list[Live]] = []
+        self.continues: list[list[Live]] = []
+        self.cache: dict[int, Needs] = {}
+
+    def run(self) -> None:
+        start: Live = frozenset()
+        unit = self.unit
+        for name, group in zip(unit.params, unit.spec.groups, strict=False):
+            if group is not None and unit.fx.memory(name):
+                # The caller may read these elements again: leave them as they were.
+                start |= {"@" + unit.fx.root(name)}
+        self.block(unit.body, start)
+
+    def needed_anywhere(self) -> set[str]:
+        return set(self.consumers)
+
+    def of(self, stmt: ir.Stmt) -> Needs:
+        got = self.cache.get(stmt.sid)
+        if got is None:
+            got = self.cache[stmt.sid] = self.found.needs.of(stmt)
+            self._control(stmt, got)
+        return got
+
+    def _control(self, stmt: ir.Stmt, out: Needs) -> None:
+        """Tests, bounds and zeros that the reverse of a compound statement reads."""
+        found, control = self.found, self.found.control
+        if isinstance(stmt, ir.If) and (
+            stmt.sid in found.reversed_ or stmt.sid in control.by_test
+        ):
+            names, contents = found.needs.roots_of(ir.operands(stmt.test))
+            out.after |= names
+            out.contents |= contents
+        if stmt.sid in control.by_marker:
+            out.after.add(control.by_marker[stmt.sid][0])
+        if isinstance(stmt, ir.For | ir.While) and stmt.sid in found.reversed_:
+            if stmt.sid in control.trips:
+                out.after.add(control.trips[stmt.sid])
+            if isinstance(stmt, ir.For):
+                atoms = [stmt.start, stmt.step]
+                if stmt.sid not in control.trips:
+                    atoms.append(stmt.stop)
+                names, _ = found.needs.roots_of(atoms)
+                out.after |= names
+        if isinstance(stmt, ir.For | ir.While | ir.If) and stmt.sid in found.reversed_:
+            out.after |= self._zeros(stmt)
+
+    def _zeros(self, stmt: ir.Stmt) -> set[str]:
+        """Arrays read inside a compound statement may need zeros of their shape behind it."""
+        unit = self.unit
+        out: set[str] = set()
+        for inner in ir.walk(tuple(s for b in ir.blocks(stmt) for s in b)):
+            if not unit.differentiates(inner):
+                continue
+            for v in ir.reads(inner):
+                if unit.is_active(v) and unit.kind(v.name) == "value":
+                    v = self.found.needs.container(v)
+                    names, _ = self.found.needs.roots_of([v])
+                    out |= names
+        return out
+
+    def use(self, stmt: ir.Stmt, needs: Needs) -> None:
+        for n in (*needs.before, *needs.after):
+            self.consumers.setdefault(n, set()).add(stmt.sid)
+
+    def block(self, block: ir.Block, live: Live | None) -> Live | None:
+        for stmt in block:
+            if live is None:
+                return None
+            live = self.stmt(stmt, live)
+        return live
+
+    def stmt(self, stmt: ir.Stmt, live: Live) -> Live | None:
+        needs = self.of(stmt)
+        self.use(stmt, needs)
+        match stmt:
+            case ir.If():
+                arms = [self.block(stmt.body, live), self.block(stmt.orelse, live)]
+                alive = [a for a in arms if a is not None]
+                return frozenset().union(*alive) | needs.after if alive else None
+            case ir.For() | ir.While():
+                return self.loop(stmt, live, needs)
+            case ir.With():
+                inner = self.block(stmt.body, live)
+                extra = needs.before | {"@" + c for c in needs.contents}
+                return None if inner is None else inner | extra
+            case ir.Try():
+                return self.try_(stmt, live)
+            case ir.Exit(kind="break"):
+                self.breaks[-1].append(live)
+                return None
+            case ir.Exit(kind="continue"):
+                self.continues[-1].append(live)
+                return None
+            case ir.Exit():
+                return None
+        return self.simple(stmt, live, needs)
+
+    def simple(self, stmt: ir.Stmt, live: Live, needs: Needs) -> Live:
+        live = live | needs.before
+        for root in self.stores(stmt):
+            if "@" + root in live or root in needs.contents:
+                self.undone.add(stmt.sid)
+        live = live | {"@" + c for c in needs.contents}
+        defined = [v.name for v in ir.writes(stmt)]
+        if isinstance(stmt, ir.Assign) and stmt.inplace and self.unit.fx.memory(stmt.target.name):
+            # The array stays: only its contents change.
+            if not isinstance(self.unit.type(stmt.target.name), ty.Unknown):
+                defined = []
+        if self.unit.user_call(stmt) is not None:
+            defined.append(saved_name(stmt))
+        for name in defined:
+            if name in live:
+                self.saved.setdefault(stmt.sid, set()).add(name)
+            live = live - {name}
+        return live | needs.after
+
+    def stores(self, stmt: ir.Stmt) -> list[str]:
+        """The memory classes that a statement writes."""
+        fx = self.unit.fx
+        match stmt:
+            case ir.Assign() if stmt.inplace and fx.memory(stmt.target.name):
+                return [fx.root(stmt.target.name)]
+            case ir.Store(base=ir.Var(name)) | ir.StoreAttr(base=ir.Var(name)):
+                return [fx.root(name)]
+            case ir.Assign() | ir.Effect():
+                return self._call_stores(stmt)
+            case _:
+                return []
+
+    def _call_stores(self, stmt: ir.Assign | ir.Effect) -> list[str]:
+        from srcgrad.analysis.effects import _WRITES
+        from srcgrad.analysis.flow import bound_atoms
+
+        fx = self.unit.fx
+        match self.unit.facts.targets.get(stmt.sid):
+            case Container(name) if isinstance(stmt.value, ir.Method) and name in _WRITES:
+                obj = stmt.value.obj
+                return [fx.root(obj.name)] if isinstance(obj, ir.Var) else []
+            case Library(entry, args, _):
+                hit = [
+                    a for n, b in args if n in (*entry.writes, "out") for a in bound_atoms(b)
+                ]
+                return [fx.root(a.name) for a in hit if isinstance(a, ir.Var)]
+            case User():
+                return []  # the callee keeps what it overwrites in written arguments
+            case _:
+                return []
+
+    def loop(self, stmt: ir.For | ir.While, live: Live, needs: Needs) -> Live | None:
+        target = stmt.target.name if isinstance(stmt, ir.For) else None
+        if target is not None and target in live:
+            self.saved.setdefault(stmt.sid, set()).add(target)
+        head = live - {target} if target else live
+        while True:
+            self.breaks.append([])
+            self.continues.append([])
+            end = self.block(stmt.body, head)
+            back = [x for x in (end, *self.continues.pop()) if x is not None]
+            out = self.breaks.pop()
+            merged: Live = head.union(*back)
+            if target:
+                merged -= {target}
+            if merged == head:
+                break
+            head = merged
+        forever = isinstance(stmt, ir.While) and stmt.test == ir.Const(True)
+        ends = out if forever else [head, *out]
+        if not ends:
+            return None
+        after: Live = frozenset().union(*ends)
+        return (after - {target} if target else after) | needs.after
+
+    def try_(self, stmt: ir.Try, live: Live) -> Live | None:
+        body = self.block(stmt.body, live)
+        inside = live if body is None else live | body
+        ends = [self.block(stmt.orelse, body)]
+        ends += [self.block(h.body, inside) for h in stmt.handlers]
+        alive = [e for e in ends if e is not None]
+        merged: Live = frozenset().union(inside, *alive)
+        return self.block(stmt.final, merged)
+
+
+# ---- where each value is kept ----------------------------------------------------------
+
+
+def _place(found: Recording, flow: _Flow) -> None:
+    unit = found.unit
+    bound = _bound_before(unit)
+    for sid, names in sorted(flow.saved.items()):
+        for name in sorted(names):
+            if found.control.resets.get(sid) is not None:
+                continue
+            if unit.is_active(name) and unit.kind(name) == "memory" and found.is_tracked(name):
+                continue
+            found.saves.setdefault(sid, []).append(_save(found, flow, sid, name, bound))
+    for stmt in ir.walk(unit.body):
+        for v in ir.writes(stmt):
+            if unit.is_active(v) and found.is_tracked(v.name):
+                _pair(found, stmt, v.name, bound)
+
+
+def _save(
+    found: Recording, flow: _Flow, sid: int, name: str, bound: dict[int, frozenset[str]]
+) -> Save:
+    unit = found.unit
+    loops = unit.loops[sid]
+    if name in bound[sid]:
+        return Save(sid, name, "before", bool(loops))
+    once = len(unit.defs.get(name, ())) == 1 or name.startswith("saved%")
+    if loops and once and all(_inside(unit, sid, c) for c in flow.consumers.get(name, ())):
+        return Save(sid, name, "after", True)
+    if name not in found.initial:
+        found.initial.append(name)
+    return Save(sid, name, "before", bool(loops))
+
+
+def _inside(unit: Unit, sid: int, consumer: int) -> bool:
+    """Whether a consumer's reverse runs after the head of the reverse of the block of `sid`."""
+    here, there = unit.place[sid], unit.place[consumer]
+    if not set(unit.loops[sid]) & set(unit.loops[consumer]) and consumer not in unit.loops[sid]:
+        return True
+    depth = len(here) - 1
+    if len(there) <= depth or there[:depth] != here[:depth] or there[depth][0] != here[depth][0]:
+        return False
+    return there[depth][1] >= here[depth][1]
+
+
+def _pair(found: Recording, stmt: ir.Stmt, name: str, bound: dict[int, frozenset[str]]) -> None:
+    """A tracked variable that is bound again keeps its older array and shadow."""
+    unit = found.unit
+    if isinstance(stmt, ir.Assign) and stmt.inplace and not isinstance(unit.type(name), ty.Unknown):
+        return
+    loops = unit.loops[stmt.sid]
+    defs = unit.defs.get(name, ())
+    if not loops and len(defs) == 1 and name not in unit.params:
+        return
+    if name not in bound[stmt.sid] and name not in found.initial:
+        found.initial.append(name)
+    found.pairs[stmt.sid] = Save(stmt.sid, name, "before", bool(loops))
+
+
+def _bound_before(unit: Unit) -> dict[int, frozenset[str]]:
+    """For each statement the variables that surely have a value before it."""
+    out: dict[int, frozenset[str]] = {}
+
+    def visit(block: ir.Block, have: frozenset[str]) -> frozenset[str] | None:
+        now: frozenset[str] | None = have
+        for stmt in block:
+            if now is None:
+                out[stmt.sid] = have
+                for b in ir.blocks(stmt):
+                    visit(b, have)
+                continue
+            out[stmt.sid] = now
+            match stmt:
+                case ir.If():
+                    arms = [visit(stmt.body, now), visit(stmt.orelse, now)]
+                    alive = [a for a in arms if a is not None]
+                    now = frozenset.intersection(*alive) if alive else None
+                case ir.For():
+                    visit(stmt.body, now | {stmt.target.name})
+                case ir.While():
+                    visit(stmt.body, now)
+                case ir.With():
+                    now = visit(stmt.body, now)
+                case ir.Try():
+                    visit(stmt.body, now)
+                    for h in stmt.handlers:
+                        visit(h.body, now)
+                    visit(stmt.orelse, now)
+                    last = visit(stmt.final, now)
+                    now = now if last is None else last
+                case ir.Exit():
+                    now = None
+                case _:
+                    now = now | {v.name for v in ir.writes(stmt)}
+                    if unit.user_call(stmt) is not None:
+                        now = now | {saved_name(stmt)}
+        return now
+
+    visit(unit.body, frozenset(unit.params))
+    return out
+
+
+__all__ = ["Recording", "Save", "may_hold_memory", "record"]

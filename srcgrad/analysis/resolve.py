@@ -1,0 +1,284 @@
+"""Which function a call reaches, with which arguments; and the program: all functions at hand.
+
+A `Program` lives for one compilation.  It knows the rules in force, lowers each function once, and
+answers what a function returns for given argument types.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from srcgrad.analysis import webs
+from srcgrad.analysis.targets import Bound, Packed
+from srcgrad.errors import SourceUnavailable, UnsupportedSyntax, located
+from srcgrad.frontend import source as source_module
+from srcgrad.frontend.lower import lower
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.rules import registry
+from srcgrad.rules.registry import Entry
+
+if TYPE_CHECKING:
+    from srcgrad.analysis.infer import Facts
+
+_LOWERED: WeakKeyDictionary[Any, tuple[str, ir.Function]] = WeakKeyDictionary()
+
+
+def user_source(value: Any) -> Any:
+    """What `source.read` finds for a callable, or None when it has no Python source."""
+    if isinstance(value, type):
+        return None
+    try:
+        return source_module.read(value)
+    except SourceUnavailable:
+        return None
+
+
+def lowered(found: Any) -> ir.Function:
+    """The lowered function of a source, made once per function object and text."""
+    old = _LOWERED.get(found.fn)
+    if old is not None and old[0] == found.digest:
+        return old[1]
+    made = webs.split(lower(found))
+    _LOWERED[found.fn] = (found.digest, made)
+    return made
+
+
+def is_plain_record(cls: type) -> tuple[str, ...] | None:
+    """The fields of a class whose constructor only stores its arguments, else None."""
+    fields = getattr(cls, "_fields", None)
+    if issubclass(cls, tuple) and fields is not None:
+        return tuple(fields)
+    if dataclasses.is_dataclass(cls):
+        params = cls.__dataclass_params__  # type: ignore[attr-defined]
+        own_init = "__init__" in cls.__dict__ and params.init
+        if own_init and not hasattr(cls, "__post_init__"):
+            return tuple(f.name for f in dataclasses.fields(cls) if f.init)
+    return None
+
+
+def constant_atom(value: Any, name: str) -> ir.Atom:
+    """A value known when compiling, as an atom: a literal, or an object handed to the module."""
+    simple = value is None or isinstance(value, bool | int | float | complex | str | bytes)
+    if simple and type(value).__module__ == "builtins":
+        return ir.Const(value)
+    root = ir.Root("namespace", name, SimpleNamespace(value=value))
+    return ir.Global(root, ("value",), value)
+
+
+def bind_library(
+    entry: Entry,
+    args: Sequence[ir.Atom | ir.Star | Packed],
+    kwargs: Sequence[tuple[str | None, ir.Atom]],
+) -> tuple[tuple[str, Bound], ...] | None:
+    """The arguments by parameter name, or None when they can't be told apart."""
+    if entry.params is None:
+        return ()
+    if any(isinstance(a, ir.Star) for a in args) or any(k is None for k, _ in kwargs):
+        return None
+    out: list[tuple[str, Bound]] = []
+    rest = list(args)
+    kinds = inspect.Parameter
+    named = set()
+    for p in entry.params.parameters.values():
+        if p.kind is kinds.VAR_POSITIONAL:
+            items = tuple(a for a in rest if not isinstance(a, Packed))
+            out.append((p.name, Packed("tuple", items)))
+            rest = []
+        elif p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD):
+            named.add(p.name)
+            if rest:
+                got = rest.pop(0)
+                assert not isinstance(got, ir.Star)
+                out.append((p.name, got))
+        elif p.kind is kinds.KEYWORD_ONLY:
+            named.add(p.name)
+    if rest:
+        return None
+    given = {n for n, _ in out}
+    open_ended = any(p.kind is kinds.VAR_KEYWORD for p in entry.params.parameters.values())
+    for k, v in kwargs:
+        assert k is not None
+        if k in given or (k not in named and not open_ended):
+            return None
+        out.append((k, v))
+    return tuple(out)
+
+
+def bind_user(
+    fn: ir.Function,
+    args: Sequence[ir.Atom | ir.Star],
+    kwargs: Sequence[tuple[str | None, ir.Atom]],
+    defaults: Mapping[str, ir.Atom],
+) -> tuple[Bound, ...]:
+    """All parameters of a user function in order, as Python binds them."""
+    rest = list(args)
+    named = dict((k, v) for k, v in kwargs if k is not None)
+    spread = [v for k, v in kwargs if k is None]
+    out: list[Bound] = []
+    for p in fn.params:
+        if p.kind == "varargs":
+            out.append(Packed("tuple", tuple(rest)))
+            rest = []
+        elif p.kind == "varkw":
+            items = (*named.values(), *spread)
+            out.append(Packed("dict", items, (*named, *(None for _ in spread))))
+            named, spread = {}, []
+        elif rest and p.kind in ("posonly", "normal"):
+            head = rest.pop(0)
+            if isinstance(head, ir.Star):
+                raise _unbound(fn, "a starred argument of unknown length meets named parameters")
+            out.append(head)
+        elif p.name in named and p.kind != "posonly":
+            out.append(named.pop(p.name))
+        elif p.name in defaults:
+            out.append(defaults[p.name])
+        else:
+            raise _unbound(fn, f"the argument {p.name} is missing")
+    if rest or named or spread:
+        raise _unbound(fn, "there are more arguments than parameters")
+    return tuple(out)
+
+
+def _unbound(fn: ir.Function, why: str) -> Exception:
+    return located(
+        UnsupportedSyntax,
+        fn.loc,
+        f"can't match the arguments of a call to the parameters of {fn.name}: {why}",
+        fixes=["pass the arguments one by one"],
+    )
+
+
+class Program:
+    """All functions and rules of one compilation."""
+
+    def __init__(self, scopes: Sequence[Mapping[int, Entry]] = ()) -> None:
+        self.scopes = tuple(scopes)  # strongest first: `rules=`, then scoped overrides
+        self.used_rules: set[int] = set()
+        self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
+        self._facts: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
+        self._running: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
+        self._consulted: set[tuple[ir.Function, tuple[ty.Type, ...]]] = set()
+        self._constants: dict[ir.Function, dict[str, Any]] = {}
+
+    # ---- rules ----
+
+    def rule(self, value: Any) -> Entry | None:
+        """The rule in force for a function, the strongest first (DESIGN section 2: precedence)."""
+        for scope in self.scopes:
+            entry = scope.get(id(value))
+            if entry is not None:
+                self.used_rules.add(id(value))
+                return entry
+        own = getattr(value, "__srcgrad_entry__", None)
+        if isinstance(own, Entry):
+            return own
+        return registry.lookup(value)
+
+    def lexical(self, stmt: ir.With) -> dict[int, Entry]:
+        """The rules of `with sg.override({...})` inside a differentiated function."""
+        from srcgrad.rules.scope import entries_of
+
+        pairs = {_value(k): _value(v) for k, v in stmt.value}
+        return entries_of(pairs)
+
+    # ---- functions ----
+
+    def function(
+        self, value: Any, where: ir.Atom
+    ) -> tuple[ir.Function, tuple[ir.Atom, ...], tuple[tuple[str, ir.Atom], ...]]:
+        """A callable with source: its lowered function and the arguments that it carries."""
+        found = source_module.read(value)
+        fn = lowered(found)
+        self.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = found.digest
+        name = fn.name if fn.name.isidentifier() else "function"
+        before = tuple(
+            constant_atom(v, f"{name}_bound{k}") for k, v in enumerate(found.bound)
+        )
+        if before and isinstance(where, ir.Global) and inspect.ismethod(where.value):
+            path = (*where.path, "__self__")
+            before = (ir.Global(where.root, path, where.value.__self__), *before[1:])
+        named = tuple(
+            (k, constant_atom(v, f"{name}_{k}")) for k, v in dict(found.bound_kwargs).items()
+        )
+        return fn, before, named
+
+    def defaults(self, fn: ir.Function) -> dict[str, ir.Atom]:
+        if fn.fn is None:
+            return dict(fn.defaults)
+        out: dict[str, ir.Atom] = {}
+        for p in inspect.signature(fn.fn, follow_wrapped=False).parameters.values():
+            if p.default is not p.empty:
+                out[p.name] = constant_atom(p.default, f"{fn.name}_{p.name}_default")
+        return out
+
+    # ---- types ----
+
+    def returns(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> ty.Type | None:
+        return self.facts(fn, types).result
+
+    def facts(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> Facts:
+        """What is known of a function for these argument types, in its final form."""
+        from srcgrad.analysis.infer import Facts, Inference
+        from srcgrad.analysis.sharpen import sharpen
+
+        key = (fn, types)
+        if key in self._facts:
+            return self._facts[key]
+        if key in self._running:
+            self._consulted.add(key)
+            return self._running[key]
+        current = fn
+        while True:
+            facts = self._running[key] = Facts(current, types, base=fn)
+            Inference(self, facts).run()
+            better = sharpen(facts)
+            if better is None:
+                break
+            current = better
+        facts = self._running.pop(key)
+        self._consulted.discard(key)
+        if not self._consulted:
+            self._facts[key] = facts
+        return facts
+
+    def constant_of(self, atom: ir.Atom, fn: ir.Function) -> Any:
+        """The tuple of literals that a variable surely is: `axis=(0, 1)`; wrapped in Const."""
+        if not isinstance(atom, ir.Var):
+            return None
+        table = self._constants.get(fn)
+        if table is None:
+            table = self._constants[fn] = _literal_tuples(fn)
+        return table.get(atom.name)
+
+
+def _value(atom: Any) -> Any:
+    return atom.value
+
+
+def _literal_tuples(fn: ir.Function) -> dict[str, ir.Const]:
+    defs: dict[str, list[ir.Stmt]] = {}
+    for stmt in ir.walk(fn.body):
+        for v in ir.writes(stmt):
+            defs.setdefault(v.name, []).append(stmt)
+    out: dict[str, ir.Const] = {}
+    for stmt in ir.walk(fn.body):
+        if not isinstance(stmt, ir.Assign) or len(defs[stmt.target.name]) != 1:
+            continue
+        if any(p.name == stmt.target.name for p in fn.params):
+            continue
+        if isinstance(stmt.value, ir.Build) and stmt.value.kind in ("tuple", "list"):
+            parts = [
+                a if isinstance(a, ir.Const) else out.get(a.name) if isinstance(a, ir.Var) else None
+                for a in stmt.value.items
+            ]
+            if all(p is not None for p in parts):
+                values = [p.value for p in parts if p is not None]
+                made: Any = tuple(values) if stmt.value.kind == "tuple" else values
+                out[stmt.target.name] = ir.Const(made)
+    return out

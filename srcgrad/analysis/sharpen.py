@@ -1,0 +1,164 @@
+"""Rewrite a function with what its types say, until nothing more follows.
+
+* an augmented assignment to a number makes a new number: `s += x` is `s = s + x`;
+* branches whose test is decided by the types go: `if mask is not None` for an array `mask`;
+* `f(*pair)` for a tuple of known length becomes `f(pair[0], pair[1])`.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from srcgrad.analysis import webs
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.ir.rebuild import with_blocks
+
+if TYPE_CHECKING:
+    from srcgrad.analysis.infer import Facts
+
+_UNDECIDED = object()
+
+
+def sharpen(facts: Facts) -> ir.Function | None:
+    """A better form of the function, or None when there is none."""
+    work = _Sharpen(facts, count(1 + max((s.sid for s in ir.walk(facts.fn.body)), default=0)))
+    body = work.block(facts.fn.body)
+    if not work.changed:
+        return None
+    return webs.split(replace(facts.fn, body=body))
+
+
+@dataclass
+class _Sharpen:
+    facts: Facts
+    sids: Any
+    changed: bool = False
+
+    def block(self, block: ir.Block) -> ir.Block:
+        return tuple(s for stmt in block for s in self.stmt(stmt))
+
+    def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        if isinstance(stmt, ir.If):
+            known = self.decide(stmt.test)
+            if known is not _UNDECIDED:
+                self.changed = True
+                return list(self.block(stmt.body if known else stmt.orelse))
+        inner = tuple(self.block(b) for b in ir.blocks(stmt))
+        stmt = with_blocks(stmt, inner)
+        if isinstance(stmt, ir.Assign) and stmt.inplace:
+            t = self.facts.types.get(stmt.target.name)
+            if isinstance(t, ty.Number | ty.Tuple) or (
+                isinstance(t, ty.Other) and t.cls is str
+            ):
+                self.changed = True
+                stmt = replace(stmt, inplace=None)
+        if isinstance(stmt, ir.Assign | ir.Effect):
+            return self.unstar(stmt)
+        return [stmt]
+
+    def unstar(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt]:
+        value = stmt.value
+        if not isinstance(value, ir.Call | ir.Method | ir.Build):
+            return [stmt]
+        args = value.items if isinstance(value, ir.Build) else value.args
+        lengths = [self.length(a) for a in args]
+        if not any(isinstance(a, ir.Star) and n is not None for a, n in zip(args, lengths, strict=True)):
+            return [stmt]
+        before: list[ir.Stmt] = []
+        new: list[ir.Atom | ir.Star] = []
+        for a, n in zip(args, lengths, strict=True):
+            if not isinstance(a, ir.Star) or n is None:
+                new.append(a)
+                continue
+            for k in range(n):
+                sid = next(self.sids)
+                temp = ir.Var(f"%s{sid}")
+                before.append(ir.Assign(sid, stmt.loc, temp, ir.Index(a.value, ir.Const(k))))
+                new.append(temp)
+        self.changed = True
+        if isinstance(value, ir.Build):
+            return [*before, replace(stmt, value=replace(value, items=tuple(new)))]
+        return [*before, replace(stmt, value=replace(value, args=tuple(new)))]
+
+    def length(self, arg: ir.Atom | ir.Star) -> int | None:
+        if not isinstance(arg, ir.Star):
+            return None
+        t = self.facts.of(arg.value)
+        return len(t.items) if isinstance(t, ty.Tuple) else None
+
+    def decide(self, test: ir.Expr) -> Any:
+        """The truth of a test where types settle it."""
+        if isinstance(test, ir.Op) and test.op in ("is", "is_not"):
+            a, b = (self.facts.of(x) for x in test.args)
+            return _is_none(a, b, test.op == "is")
+        if isinstance(test, ir.Var):
+            t = self.facts.of(test)
+            return bool(t.value) if isinstance(t, ty.Literal) else _UNDECIDED
+        if isinstance(test, ir.Opaque):
+            types = {v.name: self.facts.of(v) for v in test.reads}
+            return _decide_ast(test.node, types)
+        return _UNDECIDED
+
+
+def _is_none(a: ty.Type, b: ty.Type, positive: bool) -> Any:
+    """`a is b` (or `is not`) where one is None."""
+    for x, y in ((a, b), (b, a)):
+        if x == ty.Literal(None):
+            if y == ty.Literal(None):
+                return positive
+            sure = ty.Number | ty.Array | ty.Tuple | ty.List | ty.Dict | ty.Static | ty.Literal
+            if isinstance(y, sure | ty.ClosureType):
+                return not positive
+    return _UNDECIDED
+
+
+def _decide_ast(node: ast.expr, types: dict[str, ty.Type]) -> Any:
+    match node:
+        case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [right]):
+            a, b = _ast_type(left, types), _ast_type(right, types)
+            if a is None or b is None:
+                return _UNDECIDED
+            return _is_none(a, b, isinstance(op, ast.Is))
+        case ast.Compare(left, [ast.Eq() | ast.NotEq() as op], [right]):
+            a, b = _ast_type(left, types), _ast_type(right, types)
+            if isinstance(a, ty.Literal) and isinstance(b, ty.Literal):
+                return (a.value == b.value) is isinstance(op, ast.Eq)
+            return _UNDECIDED
+        case ast.UnaryOp(ast.Not(), operand):
+            inner = _decide_ast(operand, types)
+            return inner if inner is _UNDECIDED else not inner
+        case ast.BoolOp(op, values):
+            return _decide_chain(op, values, types)
+        case ast.Name(name) if isinstance(types.get(name), ty.Literal):
+            return bool(types[name].value)  # type: ignore[union-attr]
+        case ast.Constant(value):
+            return bool(value)
+        case _:
+            return _UNDECIDED
+
+
+def _decide_chain(op: ast.boolop, values: list[ast.expr], types: dict[str, ty.Type]) -> Any:
+    found = [_decide_ast(v, types) for v in values]
+    ends = isinstance(op, ast.Or)
+    for k, f in enumerate(found):
+        # An undecided operand before this one may raise or have effects: leave the test alone.
+        if f is _UNDECIDED:
+            return _UNDECIDED
+        if f is ends:
+            return ends
+        del k
+    return not ends
+
+
+def _ast_type(node: ast.expr, types: dict[str, ty.Type]) -> ty.Type | None:
+    match node:
+        case ast.Constant(value) if value is None or isinstance(value, str | bool):
+            return ty.Literal(value)
+        case ast.Name(name):
+            return types.get(name)
+        case _:
+            return None

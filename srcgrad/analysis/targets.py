@@ -1,0 +1,74 @@
+"""What a call calls, once the types are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.rules.registry import Entry
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Arguments gathered for `*args` (kind tuple) or `**kwargs` (kind dict, with keys)."""
+
+    kind: str
+    items: tuple[ir.Atom | ir.Star, ...]
+    keys: tuple[str | None, ...] = ()
+
+
+Bound = ir.Atom | Packed
+
+
+@dataclass(frozen=True)
+class Library:
+    """A function with a rule; `args` by parameter, in the order written."""
+
+    entry: Entry
+    args: tuple[tuple[str, Bound], ...]
+    positional: bool = True  # were all arguments given by position or name of the signature
+
+
+@dataclass(frozen=True)
+class User:
+    """A function with source: `args` are all of its parameters in order, then its captured variables."""
+
+    fn: ir.Function
+    args: tuple[Bound, ...]
+    closure: ir.Atom | None = None  # the closure value whose parts follow the parameters
+    types: tuple[ty.Type, ...] = ()
+
+
+@dataclass(frozen=True)
+class Container:
+    """A method of a list, dict or tuple that the compiler knows: append, extend, pop, get, ..."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Construct:
+    """An instance of a class whose fields are its arguments: namedtuple or plain dataclass."""
+
+    cls: type
+    fields: tuple[str, ...]
+    args: tuple[Bound, ...]
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The value of an attribute or call known when compiling (a class attribute, a bound method)."""
+
+    type: ty.Type
+
+
+@dataclass(frozen=True)
+class Uncharted:
+    """A call into something without rule and source; `why` says what was tried."""
+
+    what: str
+    why: str
+
+
+Target = Library | User | Container | Construct | Constant | Uncharted

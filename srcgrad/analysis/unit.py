@@ -1,0 +1,207 @@
+"""One function to differentiate, with everything known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from srcgrad.analysis.activity import Activity, activity
+from srcgrad.analysis.effects import RESULT, Effects, effects, may_hold_memory, surely_basic
+from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.resolve import Program
+from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a callee is compiled for: argument types, which are active, and which share written memory.
+
+    `groups` gives each parameter (captured variables last) the number of its memory class in the
+    caller, None where its adjoint is passed by value."""
+
+    fn: ir.Function
+    types: tuple[ty.Type, ...]
+    active: tuple[bool, ...]
+    groups: tuple[int | None, ...] = ()
+    result_active: bool = True
+    result_memory: bool = False
+
+
+@dataclass
+class Unit:
+    """A function with its facts; the questions that both sweeps ask are answered here."""
+
+    program: Program
+    spec: Spec
+    facts: Facts
+    fx: Effects
+    act: Activity
+    body: ir.Block = ()
+    kinds: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def params(self) -> list[str]:
+        return [p.name for p in self.facts.fn.params] + list(self.facts.fn.free)
+
+    def type(self, name: str) -> ty.Type:
+        return self.fx.type(name)
+
+    def is_active(self, a: ir.Atom | str) -> bool:
+        name = a if isinstance(a, str) else a.name if isinstance(a, ir.Var) else None
+        return name is not None and name in self.act.active
+
+    def kind(self, name: str) -> str:
+        """How the adjoint of an active variable is kept: number, value, or memory."""
+        got = self.kinds.get(name)
+        if got is None:
+            if isinstance(self.type(name), ty.Number):
+                got = "number"
+            else:
+                got = "memory" if self.fx.memory(name) else "value"
+            self.kinds[name] = got
+        return got
+
+    @cached_property
+    def defs(self) -> dict[str, list[ir.Stmt]]:
+        out: dict[str, list[ir.Stmt]] = {}
+        for stmt in ir.walk(self.body):
+            for v in ir.writes(stmt):
+                out.setdefault(v.name, []).append(stmt)
+        return out
+
+    @cached_property
+    def place(self) -> dict[int, tuple[tuple[int, int], ...]]:
+        """For each statement the path to it: (block number, position) from the outermost block in."""
+        out: dict[int, tuple[tuple[int, int], ...]] = {}
+        counter = [0]
+
+        def visit(block: ir.Block, path: tuple[tuple[int, int], ...]) -> None:
+            number = counter[0]
+            counter[0] += 1
+            for k, stmt in enumerate(block):
+                here = (*path, (number, k))
+                out[stmt.sid] = here
+                for inner in ir.blocks(stmt):
+                    visit(inner, here)
+
+        visit(self.body, ())
+        return out
+
+    @cached_property
+    def by_sid(self) -> dict[int, ir.Stmt]:
+        return {s.sid: s for s in ir.walk(self.body)}
+
+    @cached_property
+    def loops(self) -> dict[int, tuple[int, ...]]:
+        """For each statement the loops around it, outermost first."""
+        out: dict[int, tuple[int, ...]] = {}
+
+        def visit(block: ir.Block, around: tuple[int, ...]) -> None:
+            for stmt in block:
+                out[stmt.sid] = around
+                deeper = (*around, stmt.sid) if isinstance(stmt, ir.For | ir.While) else around
+                for inner in ir.blocks(stmt):
+                    visit(inner, deeper)
+
+        visit(self.body, ())
+        return out
+
+    def refresh(self, body: ir.Block) -> None:
+        """Take a rewritten body."""
+        self.body = body
+        for name in ("defs", "place", "by_sid", "loops", "readers"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def readers(self) -> dict[str, list[ir.Stmt]]:
+        out: dict[str, list[ir.Stmt]] = {}
+        for stmt in ir.walk(self.body):
+            for v in ir.reads(stmt):
+                out.setdefault(v.name, []).append(stmt)
+        return out
+
+    # ---- what a statement is ----
+
+    def aliases(self, stmt: ir.Assign) -> ir.Var | None:
+        """The variable that the target of a statement is another name, view or part of."""
+        expr, target = stmt.value, self.facts.targets.get(stmt.sid)
+        if not may_hold_memory(self.type(stmt.target.name)):
+            return None
+        match expr:
+            case ir.Var():
+                return expr
+            case ir.Index(ir.Var() as obj, _):
+                same = self.fx.root(obj.name) == self.fx.root(stmt.target.name)
+                return obj if same else None
+            case ir.Attr(ir.Var() as obj, _) if target is None:
+                return obj
+        if isinstance(target, Container) and target.name == "alias":
+            arg = ir.operands(expr)[1]
+            return arg if isinstance(arg, ir.Var) else None
+        if isinstance(target, Library) and target.entry.view != "never" and target.args:
+            first = target.args[0][1]
+            if isinstance(first, ir.Var):
+                same = self.fx.root(first.name) == self.fx.root(stmt.target.name)
+                return first if same else None
+        return None
+
+    def user_call(self, stmt: ir.Stmt) -> User | None:
+        found = self.facts.targets.get(stmt.sid)
+        return found if isinstance(found, User) else None
+
+    def differentiates(self, stmt: ir.Stmt) -> bool:
+        """Whether the reverse sweep has something to do for the statement itself."""
+        match stmt:
+            case ir.Assign():
+                if self.is_active(stmt.target):
+                    return True
+                return self.user_call(stmt) is not None and self.call_is_active(stmt)
+            case ir.Store() | ir.StoreAttr():
+                return self.is_active(stmt.base)
+            case ir.Effect():
+                return self.call_is_active(stmt)
+            case ir.Exit(kind="return"):
+                return self.is_active(RESULT) and isinstance(stmt.value, ir.Var) and self.is_active(
+                    stmt.value
+                )
+            case ir.With(special="adjoint_of"):
+                return True
+            case _:
+                return False
+
+    def call_is_active(self, stmt: ir.Assign | ir.Effect) -> bool:
+        """Whether a call made for its effects changes or passes on active values."""
+        target = self.facts.targets.get(stmt.sid)
+        atoms = [a for a in ir.operands(stmt.value) if self.is_active(a)]
+        if isinstance(target, User):
+            return any(self.kind(a.name) == "memory" for a in atoms if isinstance(a, ir.Var)) or (
+                isinstance(stmt, ir.Assign) and self.is_active(stmt.target)
+            )
+        if isinstance(target, Container) and isinstance(stmt.value, ir.Method):
+            return self.is_active(stmt.value.obj) and self.fx.stored(getattr(stmt.value.obj, "name", ""))
+        if isinstance(target, Library):
+            return any(n in (*target.entry.writes, "out") for n, _ in target.args) and bool(atoms)
+        return bool(atoms)
+
+    def basic(self, key: ir.Key) -> bool:
+        return surely_basic(self.facts, key)
+
+
+def make_unit(program: Program, spec: Spec) -> Unit:
+    """Analyse a function for a specification."""
+    facts = program.facts(spec.fn, spec.types)
+    fx = effects(program, facts)
+    names = [p.name for p in facts.fn.params] + list(facts.fn.free)
+    first: dict[int, str] = {}
+    for name, group in zip(names, spec.groups or (None,) * len(names), strict=True):
+        if group is not None and may_hold_memory(fx.type(name)):
+            fx.union(first.setdefault(group, name), name)
+            fx.marks.add(name)
+    if spec.result_memory:
+        fx.marks.add(RESULT)
+    wrt = [n for n, a in zip(names, spec.active, strict=True) if a]
+    memory = [n for n in names if fx.memory(n)]
+    act = activity(program, facts, fx, wrt, memory)
+    return Unit(program, spec, facts, fx, act, facts.fn.body)

@@ -1,0 +1,449 @@
+"""The functions that users call; a `GradFunction` picks or makes the derivative for its arguments."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from srcgrad import pipeline
+from srcgrad.analysis import probe
+from srcgrad.analysis.signature import signature_key
+from srcgrad.errors import ArgumentError, SourceUnavailable
+from srcgrad.frontend import source as source_module
+from srcgrad.ir import types as ty
+from srcgrad.rules import registry, scope, tables
+
+Wrt = int | str | Sequence[int | str]
+
+
+@dataclass(frozen=True)
+class _Item:
+    """One thing to differentiate with respect to: a parameter, or one item of `*args`."""
+
+    param: str
+    position: int | None = None  # inside *args
+    key: str | None = None  # inside **kwargs
+
+
+class GradFunction:
+    """A derivative of a function: called like it, specialised to the types of its arguments.
+
+    Made by `grad`, `value_and_grad`, `vjp`, `jvp`.
+    """
+
+    def __init__(
+        self,
+        fn: Any,
+        mode: str,
+        wrt: Wrt,
+        *,
+        has_aux: bool = False,
+        rules: Any = None,
+        backend: str = "numpy",
+        specialize: bool = True,
+    ) -> None:
+        if backend not in ("numpy", "numba"):
+            raise ArgumentError(f"backend must be 'numpy' or 'numba', got {backend!r}")
+        self._fn, self._mode, self._wrt = fn, mode, wrt
+        self._aux, self._backend, self._specialize = has_aux, backend, specialize
+        tables.load()
+        self._rules = scope.entries_of(rules) if rules else {}
+        self._primal = _with_source(fn)
+        self._lowered, self._source = pipeline.function_of(self._primal)
+        self._bound = tuple(self._source.bound)
+        self._single = isinstance(wrt, int | str)
+        self._signature = _signature(self._primal)
+        self._items = _items(self._lowered, self._bound, wrt, self._signature)
+        self._made: dict[Any, pipeline.Compiled] = {}
+        self._lock = threading.RLock()
+        self._last: pipeline.Compiled | None = None
+        self.__name__ = f"{self._lowered.name}_{mode}"
+        self.__qualname__ = self.__name__
+        self.__module__ = getattr(fn, "__module__", __name__)
+        self.__doc__ = _doc(self._lowered.name, mode, self._items)
+        self.__signature__ = self._public_signature()
+
+    # ---- calling ----
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        extra: tuple[Any, ...] = ()
+        if self._mode in ("vjp", "jvp"):
+            if not args:
+                what = "cotangent" if self._mode == "vjp" else "tangents"
+                raise ArgumentError(f"{self.__name__} takes the {what} before the arguments of the function")
+            extra, args = args[:1], args[1:]
+        scopes = scope.active()
+        key = (signature_key(args, kwargs), tuple(map(id, scopes)) if scopes else None)
+        made = self._made.get(key)
+        if made is None or not made.is_current():
+            made = self._make(key, args, kwargs, scopes)
+        self._last = made
+        if self._backend == "numba":
+            from srcgrad.runtime import numba as numba_backend
+
+            return self._finish(numba_backend.call(made, extra, (*self._bound, *args), kwargs))
+        return self._finish(made.function(*extra, *self._bound, *args, **kwargs))
+
+    def _finish(self, result: Any) -> Any:
+        if not any(i.position is not None or i.key is not None for i in self._items):
+            return result
+        pick = _picker(self._items, self._single)
+        if self._mode == "jvp":
+            return result
+        if self._mode == "grad" and not self._aux:
+            return pick(result)
+        if self._mode == "grad":
+            return pick(result[0]), result[1]
+        return result[0], pick(result[1])
+
+    def _make(self, key: Any, args: Any, kwargs: Any, scopes: Any) -> pipeline.Compiled:
+        with self._lock:
+            made = self._made.get(key)
+            if made is not None and made.is_current():
+                return made
+            types = self._types(args, kwargs)
+            self._check_wrt(types)
+            if not self._specialize:
+                types = tuple(generic(t) for t in types)
+            made = self._compile(types, scopes)
+            self._made[key] = made
+            return made
+
+    def _compile(self, types: tuple[ty.Type, ...], scopes: Any) -> pipeline.Compiled:
+        wrt = tuple(dict.fromkeys(i.param for i in self._items))
+        spread = len(wrt) != len(self._items) or any(i.position is not None or i.key for i in self._items)
+        single = self._single and not spread
+        request = pipeline.Request(self._primal, self._mode, wrt, types, self._aux, single)
+        every = ((self._rules,) if self._rules else ()) + tuple(scopes)
+        return pipeline.compile_request(request, every)
+
+    def _types(self, args: Sequence[Any], kwargs: Any) -> tuple[ty.Type, ...]:
+        fn = self._lowered
+        try:
+            bound = _plain_signature(self._source.fn).bind(*self._bound, *args, **kwargs)
+        except TypeError as e:
+            raise TypeError(f"{fn.name}{str(e) if str(e).startswith('()') else ': ' + str(e)}") from None
+        bound.apply_defaults()
+        return tuple(probe.type_of(bound.arguments[p.name]) for p in fn.params)
+
+    def _check_wrt(self, types: tuple[ty.Type, ...]) -> None:
+        names = [p.name for p in self._lowered.params]
+        for item in self._items:
+            t = types[names.index(item.param)]
+            if item.position is not None and isinstance(t, ty.Tuple):
+                if item.position >= len(t.items):
+                    raise ArgumentError(f"wrt names argument {item.position} of *{item.param}, which was not passed")
+                t = t.items[item.position]
+            if item.key is not None and isinstance(t, ty.Dict) and t.items is not None:
+                t = dict(t.items).get(item.key, ty.UNKNOWN)
+            shown = item.key or item.param
+            problem = _not_floating(t)
+            if problem:
+                raise ArgumentError(
+                    f"{self._lowered.name}: can't differentiate with respect to {shown}, which is {problem}"
+                )
+
+    # ---- looking ----
+
+    @property
+    def source(self) -> str:
+        """The text of the current specialisation; generic when there is none."""
+        if self._last is None:
+            types = self._annotated()
+            self._last = self._compile(types, scope.active())
+        return self._last.text
+
+    @property
+    def sources(self) -> dict[Any, str]:
+        """All texts made so far, by signature."""
+        return {k[0]: m.text for k, m in self._made.items()}
+
+    @property
+    def path(self) -> str:
+        """The generated file of the current specialisation."""
+        self.source  # noqa: B018 - makes one when there is none
+        assert self._last is not None
+        return str(self._last.module.__file__)
+
+    def specialize(self, *arguments: Any, **kwargs: Any) -> Any:
+        """Make the function for example arguments (or types) without calling it; returns it."""
+        scopes = scope.active()
+        key = (signature_key(arguments, kwargs), tuple(map(id, scopes)) if scopes else None)
+        made = self._made.get(key) or self._make(key, arguments, kwargs, scopes)
+        self._last = made
+        return made.function
+
+    def _annotated(self) -> tuple[ty.Type, ...]:
+        out = []
+        for p, v in zip(self._lowered.params, [*self._bound, *[None] * 99], strict=False):
+            if v is not None:
+                out.append(probe.type_of(v))
+                continue
+            t = probe.from_annotation(_plain_signature(self._source.fn).parameters[p.name].annotation)
+            out.append(t if t is not None and self._specialize else ty.UNKNOWN)
+        return tuple(out)
+
+    def _public_signature(self) -> inspect.Signature:
+        sig = self._signature
+        if self._mode == "vjp":
+            first = inspect.Parameter("cotangent", inspect.Parameter.POSITIONAL_ONLY)
+        elif self._mode == "jvp":
+            first = inspect.Parameter("tangents", inspect.Parameter.POSITIONAL_ONLY)
+        else:
+            return sig.replace(return_annotation=inspect.Signature.empty)
+        params = [first]
+        for p in sig.parameters.values():
+            params.append(p)
+        try:
+            return inspect.Signature(params)
+        except ValueError:
+            return inspect.Signature()
+
+    def __repr__(self) -> str:
+        wrt = ", ".join(i.key or i.param for i in self._items)
+        return f"<{self._mode} of {self._lowered.name} with respect to {wrt}>"
+
+    def __get__(self, obj: Any, owner: type | None = None) -> Any:
+        if obj is None:
+            return self
+        return GradFunction(
+            self._fn.__get__(obj, owner), self._mode, self._wrt, has_aux=self._aux, backend=self._backend,
+            specialize=self._specialize,
+        )  # fmt: skip
+
+
+def generic(t: ty.Type) -> ty.Type:
+    """What generic mode knows of an argument: functions, strings, None and bools, nothing numeric."""
+    match t:
+        case ty.Number() | ty.Array() | ty.List() | ty.Dict():
+            return ty.UNKNOWN
+        case ty.Tuple():
+            return ty.UNKNOWN
+        case ty.Object(cls, _):
+            return ty.Object(cls)
+        case _:
+            return t
+
+
+def _with_source(fn: Any) -> Any:
+    """The callable itself, or for a bare library function one that calls it."""
+    if isinstance(fn, GradFunction):
+        return fn
+    if inspect.isfunction(fn) or inspect.ismethod(fn):
+        return fn
+    entry = registry.lookup(fn)
+    if entry is None:
+        return fn
+    return _library_wrapper(fn)
+
+
+def _library_wrapper(fn: Any) -> Any:
+    import linecache
+
+    sig = registry.lookup(fn).params  # type: ignore[union-attr]
+    count = 1
+    if sig is not None:
+        P = inspect.Parameter
+        needed = [
+            p for p in sig.parameters.values()
+            if p.default is p.empty and p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
+        ]  # fmt: skip
+        count = max(1, len(needed))
+    names = ", ".join(["x", "y", "z", "u", "v", "w"][:count])
+    label = getattr(fn, "__name__", "function")
+    label = label if label.isidentifier() else "function"
+    text = f"def {label}({names}):\n    return library_function({names})\n"
+    file = f"<srcgrad {label}>"
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    namespace: dict[str, Any] = {"library_function": fn, "__name__": "srcgrad_library"}
+    exec(compile(text, file, "exec"), namespace)
+    return namespace[label]
+
+
+def _plain_signature(fn: Any) -> inspect.Signature:
+    return inspect.signature(fn, follow_wrapped=False)
+
+
+def _signature(fn: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(fn)
+    except (TypeError, ValueError):
+        return inspect.Signature()
+
+
+def _items(fn: Any, bound: tuple[Any, ...], wrt: Wrt, sig: inspect.Signature) -> tuple[_Item, ...]:
+    del sig
+    free = [p for k, p in enumerate(fn.params) if k >= len(bound)]
+    wanted = (wrt,) if isinstance(wrt, int | str) else tuple(wrt)
+    return tuple(_item(fn, free, w) for w in wanted)
+
+
+def _item(fn: Any, free: list[Any], w: int | str) -> _Item:
+    names = [p.name for p in free if p.kind not in ("varargs", "varkw")]
+    star = next((p.name for p in free if p.kind == "varargs"), None)
+    double = next((p.name for p in free if p.kind == "varkw"), None)
+    if isinstance(w, str):
+        if w in names or w in (star, double):
+            return _Item(w)
+        if double is not None:
+            return _Item(double, key=w)
+        raise ArgumentError(f"wrt: {fn.name} has no parameter {w!r} (it has {', '.join(names)})")
+    if isinstance(w, bool) or not isinstance(w, int):
+        raise ArgumentError(f"wrt must be a position, a parameter name, or a tuple of them, got {w!r}")
+    positional = [p.name for p in free if p.kind in ("posonly", "normal")]
+    if 0 <= w < len(positional):
+        return _Item(positional[w])
+    if star is not None and w >= 0:
+        return _Item(star, position=w - len(positional))
+    raise ArgumentError(f"wrt: {fn.name} has no argument at position {w} (it has {len(positional)})")
+
+
+def _picker(items: tuple[_Item, ...], single: bool) -> Callable[[Any], Any]:
+    params = list(dict.fromkeys(i.param for i in items))
+
+    def pick(grads: Any) -> Any:
+        table = dict(zip(params, grads, strict=True))
+        out = []
+        for i in items:
+            g = table[i.param]
+            if i.position is not None:
+                g = g[i.position]
+            elif i.key is not None:
+                g = g[i.key]
+            out.append(g)
+        return out[0] if single else tuple(out)
+
+    return pick
+
+
+def _not_floating(t: ty.Type) -> str | None:
+    """What is wrong with an argument as something to differentiate by."""
+    match t:
+        case ty.Number(cls) if not issubclass(cls, float | complex | np.inexact):
+            return f"an integer ({cls.__name__}): pass 3.0 instead of 3, a float dtype is needed"
+        case ty.Array(dtype, _) if dtype == object:
+            return "an array of dtype object"
+        case ty.Array(dtype, _) if not ty.is_float(dtype):
+            return f"an array of dtype {dtype}: pass an array of a floating dtype, x.astype(float)"
+        case ty.Literal(value):
+            return f"{value!r}, not a floating number or array"
+        case ty.Object(cls, None) if issubclass(cls, np.ndarray):
+            return f"a {cls.__name__}, a subclass of ndarray: pass np.asarray(x)"
+        case ty.Static() | ty.Other():
+            return "not a floating number, array or container of them"
+        case _:
+            return None
+
+
+def _doc(name: str, mode: str, items: tuple[_Item, ...]) -> str:
+    wrt = ", ".join(i.key or i.param for i in items)
+    what = {
+        "grad": "Gradient",
+        "value_and_grad": "Value and gradient",
+        "vjp": "Value and vector-Jacobian product",
+        "jvp": "Value and Jacobian-vector product",
+    }[mode]
+    return f"{what} of {name} with respect to {wrt}."
+
+
+def grad(
+    f: Any, wrt: Wrt = 0, *, has_aux: bool = False, rules: Any = None, backend: str = "numpy",
+    specialize: bool = True,
+) -> GradFunction:  # fmt: skip
+    """The gradient of a function with a scalar result, as a function of the same arguments.
+
+    Example:
+        >>> import srcgrad as sg
+        >>> def f(x, y):
+        ...     return x * x * y
+        >>> sg.grad(f)(3.0, 2.0)
+        12.0
+        >>> sg.grad(f, wrt=("x", "y"))(3.0, 2.0)
+        (12.0, 9.0)
+
+    Arguments: `wrt` is a position, a parameter name, or a tuple of them; `has_aux` says that f
+    returns (value, aux); `rules` are derivative rules in force for this gradient.
+    Returns: a `GradFunction`; its `.source` is the generated text.
+    Raises: `SrcgradError` when the derivative can't be made, with the place and what to do.
+    """
+    return GradFunction(
+        f, "grad", wrt, has_aux=has_aux, rules=rules, backend=backend, specialize=specialize
+    )
+
+
+def value_and_grad(
+    f: Any, wrt: Wrt = 0, *, has_aux: bool = False, rules: Any = None, backend: str = "numpy",
+    specialize: bool = True,
+) -> GradFunction:  # fmt: skip
+    """Value and gradient together: what `scipy.optimize.minimize(..., jac=True)` takes.
+
+    Example:
+        >>> import srcgrad as sg
+        >>> sg.value_and_grad(lambda x: x * x)(3.0)
+        (9.0, 6.0)
+    """
+    return GradFunction(
+        f, "value_and_grad", wrt, has_aux=has_aux, rules=rules, backend=backend, specialize=specialize
+    )
+
+
+def vjp(
+    f: Any, wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy", specialize: bool = True
+) -> GradFunction:
+    """The vector-Jacobian product: a function (cotangent, *args) -> (value, gradients).
+
+    Example:
+        >>> import numpy as np, srcgrad as sg
+        >>> def f(x):
+        ...     return x * x
+        >>> value, g = sg.vjp(f)(np.array([1.0, 10.0]), np.array([2.0, 3.0]))
+        >>> g
+        array([ 4., 60.])
+    """
+    return GradFunction(f, "vjp", wrt, rules=rules, backend=backend, specialize=specialize)
+
+
+def jvp(
+    f: Any, wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy", specialize: bool = True
+) -> GradFunction:
+    """The Jacobian-vector product: a function (tangents, *args) -> (value, tangent of the value).
+
+    Example:
+        >>> import srcgrad as sg
+        >>> sg.jvp(lambda x: x * x)(1.0, 3.0)
+        (9.0, 6.0)
+    """
+    return GradFunction(f, "jvp", wrt, rules=rules, backend=backend, specialize=specialize)
+
+
+def source(f: Any, *args: Any, wrt: Wrt = 0, mode: str = "grad", specialize: bool = True, **kwargs: Any) -> str:
+    """The generated text; with example arguments (or annotations) specialised to their types.
+
+    Example:
+        >>> import srcgrad as sg
+        >>> print(sg.source(lambda x: x * x, 3.0).splitlines()[-1].strip())
+        return x + x
+    """
+    df = GradFunction(f, mode, wrt, specialize=specialize)
+    if args or kwargs:
+        df.specialize(*args, **kwargs)
+    return df.source
+
+
+def stop_gradient(x: Any) -> Any:
+    """The identity, with derivative zero.
+
+    Example:
+        >>> import srcgrad as sg
+        >>> sg.grad(lambda x: x * sg.stop_gradient(x))(3.0)
+        3.0
+    """
+    return x
+
+
+__all__ = ["GradFunction", "SourceUnavailable", "grad", "jvp", "source", "source_module", "stop_gradient", "value_and_grad", "vjp"]

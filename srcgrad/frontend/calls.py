@@ -1,0 +1,129 @@
+"""Calls: of globals, of local functions and of methods; and calls that need more than a call."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from srcgrad.frontend import comprehensions
+from srcgrad.frontend.expressions import eager, held
+from srcgrad.frontend.functions import function_atom
+from srcgrad.frontend.resolve import callee, check_attribute, extend, fold
+from srcgrad.frontend.scope import Scope, lowers
+from srcgrad.ir.nodes import Atom, Call, Expr, Global, Method, Star
+
+_REFUSED = {
+    id(getattr(builtins, name)): (name, reason)
+    for names, reason in (
+        ("eval exec compile __import__", "runs code that can't be read when compiling"),
+        ("locals vars globals dir", "reads variables by name, which hides the flow of data"),
+        ("input open breakpoint", "talks to the outside world"),
+        ("super", "needs the class a method was defined in"),
+    )
+    for name in names.split()
+}
+_FIXES = {
+    "eval": "write the expression itself",
+    "exec": "write the statements themselves",
+    "locals": "name the variable",
+    "vars": "name the attribute",
+    "globals": "name the variable",
+    "open": "read the file before and pass its contents in",
+    "input": "pass the value in",
+    "super": "name the base class",
+}
+
+# These keep a function to call it later; any other call is taken to use it at once.
+_KEEPERS = (functools.partial, map, filter, iter, itertools.starmap, itertools.accumulate)
+_KEEPING_METHODS = ("append", "appendleft", "extend", "insert", "add", "setdefault", "update")
+
+
+@lowers(ast.Call)
+def _call(scope: Scope, node: ast.Call) -> Expr:
+    target = callee(scope, node.func)
+    _check_allowed(scope, node, target)
+    special = comprehensions.consume(scope, node, target)
+    if special is not None:
+        return special
+    if isinstance(node.func, ast.Attribute) and fold(scope, node.func) is None:
+        return _method(scope, node, node.func)
+    fn = function_atom(scope, node.func)
+    if fn is None:
+        fn = held(scope, node.func, (*node.args, *node.keywords))
+    keeps = any(target is kept for kept in _KEEPERS) or _is_users_class(target)
+    args, kwargs = arguments(scope, node, "keep" if keeps else "call")
+    return Call(fn, args, kwargs)
+
+
+def _is_users_class(target: object) -> bool:
+    """An object may keep what it is made with."""
+    return isinstance(target, type) and target.__module__ != "builtins"
+
+
+def _method(scope: Scope, node: ast.Call, func: ast.Attribute) -> Expr:
+    check_attribute(scope, func)
+    obj = held(scope, func.value, (*node.args, *node.keywords))
+    args, kwargs = arguments(scope, node, "keep" if func.attr in _KEEPING_METHODS else "call")
+    inner = extend(obj, func.attr) if isinstance(obj, Global) else None
+    if inner is not None:
+        return Call(inner, args, kwargs)
+    return Method(obj, func.attr, args, kwargs)
+
+
+def arguments(
+    scope: Scope, node: ast.Call, use: str
+) -> tuple[tuple[Atom | Star, ...], tuple[tuple[str | None, Atom], ...]]:
+    """The arguments of a call, in order of evaluation."""
+    nodes: list[ast.expr] = [*node.args, *(keyword.value for keyword in node.keywords)]
+    found: list[Atom | Star] = []
+    for k, part in enumerate(nodes):
+        later = nodes[k + 1 :]
+        if isinstance(part, ast.Starred):
+            found.append(Star(held(scope, eager(part.value), later)))
+        else:
+            found.append(_argument(scope, part, later, use))
+    split = len(node.args)
+    values = [value for value in found[split:] if not isinstance(value, Star)]
+    names = [keyword.arg for keyword in node.keywords]
+    return tuple(found[:split]), tuple(zip(names, values, strict=True))
+
+
+def _argument(scope: Scope, node: ast.expr, later: Sequence[ast.AST], use: str) -> Atom:
+    fn = function_atom(scope, node, use)
+    if fn is not None:
+        return fn
+    if isinstance(node, ast.GeneratorExp):
+        raise scope.refusal(
+            node,
+            "a generator handed to a function that may run it later, or in part",
+            "write a list: [...] instead of (...)",
+        )
+    return held(scope, node, later)
+
+
+def _check_allowed(scope: Scope, node: ast.Call, target: object) -> None:
+    if id(target) in _REFUSED and callable(target):
+        name, reason = _REFUSED[id(target)]
+        fix = _FIXES.get(name)
+        raise scope.refusal(node, f"{name} {reason}", *([fix] if fix else []))
+    makes_array = target is np.array or target is np.asarray
+    if makes_array and node.args and isinstance(node.args[0], ast.GeneratorExp):
+        raise scope.refusal(
+            node,
+            "NumPy makes an object array of a generator, not an array of its values",
+            "write a list: [...] instead of (...)",
+        )
+
+
+@lowers(ast.GeneratorExp)
+def _generator(scope: Scope, node: ast.GeneratorExp) -> Expr:
+    raise scope.refusal(
+        node,
+        "a generator kept as a value runs later, or in part",
+        "write a list: [...] instead of (...)",
+    )

@@ -1,0 +1,319 @@
+"""What a name means: a local variable, a captured one, a nested function, or a `Global`.
+
+Globals are read live when the generated program runs, so what is decided here is only the path
+by which it reaches them; the present value is kept beside it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import re
+import sys
+from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from srcgrad.frontend.scope import Nested, RecursiveRef, Scope, Session
+from srcgrad.ir.nodes import MISSING, Const, Global, Root, Var
+from srcgrad.runtime import support
+
+BUILTINS = Root("builtins", "")
+SUPPORT = Root("module", "srcgrad.runtime.support")
+
+_NUMPY_PARTS = ((), ("linalg",), ("fft",), ("random",))
+_FUNCTION_LIKE = (FunctionType, BuiltinFunctionType, np.ufunc, type, type(np.sum))
+
+
+class Namespace:
+    """A module's globals that can't be imported by name; attributes read them live.
+
+    >>> space = Namespace({"k": 1})
+    >>> space.k
+    1
+    """
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        object.__getattribute__(self, "__dict__")["%names"] = names
+
+    def __getattribute__(self, name: str) -> Any:
+        # Before the class's own attributes, so that `__doc__` and the like are the module's.
+        names = object.__getattribute__(self, "__dict__")["%names"]
+        return names[name] if name in names else object.__getattribute__(self, name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Namespace) and _held(other) is _held(self)
+
+    def __hash__(self) -> int:
+        return id(_held(self))
+
+
+def _held(space: Namespace) -> Any:
+    return object.__getattribute__(space, "__dict__")["%names"]
+
+
+class Cells:
+    """The captured variables of a closure; attributes read them live."""
+
+    def __init__(self, cells: dict[str, CellType]) -> None:
+        self.__dict__["%cells"] = cells
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["%cells"][name].cell_contents
+        except (KeyError, ValueError):
+            raise AttributeError(f"name {name!r} is not defined") from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cells):
+            return False
+        mine, others = self.__dict__["%cells"], other.__dict__["%cells"]
+        return list(mine) == list(others) and all(mine[k] is others[k] for k in mine)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.__dict__["%cells"]))
+
+
+def builtin(name: str) -> Global:
+    """One of Python's builtins."""
+    return Global(BUILTINS, (name,), getattr(builtins, name))
+
+
+def helper(name: str) -> Global:
+    """One of srcgrad's run-time helpers."""
+    return Global(SUPPORT, (name,), getattr(support, name))
+
+
+# ---- names ------------------------------------------------------------------------
+
+
+def lookup(scope: Scope, name: str, node: ast.AST) -> Var | Global | Nested:
+    """What a name stands for where the scope is at the moment."""
+    if name in ("__class__", "super"):
+        raise scope.refusal(
+            node, f"{name} needs the class a method was defined in", "name the class itself"
+        )
+    if _is_private(name) and scope.session.class_name is not None:
+        raise scope.refusal(
+            node,
+            f"{name} is private to class {scope.session.class_name}",
+            "use one underscore instead of two",
+        )
+    found = _enclosing(scope, name)
+    return module_name(scope.session, name) if found is None else found
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
+
+
+def check_attribute(scope: Scope, node: ast.Attribute) -> None:
+    """Refuse `obj.__name` inside a class, where Python means another name."""
+    if _is_private(node.attr) and scope.session.class_name is not None:
+        raise scope.refusal(
+            node,
+            f"{node.attr} is private to class {scope.session.class_name}",
+            "use one underscore instead of two",
+        )
+
+
+def _enclosing(scope: Scope, name: str) -> Var | Global | Nested | None:
+    at: Scope | None = scope
+    while at is not None:
+        if name in at.renames:
+            return scope.capture(at.renames[name], at)
+        if name in at.bindings.global_names:
+            return None
+        if name in at.inlined:
+            return at.inlined[name]
+        if name in at.imports:
+            return at.imports[name]
+        if at.bindings.is_local(name):
+            return _variable(scope, at, name)
+        at = at.parent
+    return scope.session.cells.get(name)
+
+
+def _variable(scope: Scope, owner: Scope, name: str) -> Var | Global:
+    inner = scope
+    while inner is not owner and inner.parent is not owner and inner.parent is not None:
+        inner = inner.parent
+    if inner is not owner and inner.name == name:  # a nested function names itself
+        if inner is scope and len(owner.bindings.sites[name]) == 1:
+            return recursion(name)
+        raise scope.refusal(
+            inner.node,
+            f"the nested function {name} calls itself in a way that is not followed",
+            "define it once, or at module level",
+        )
+    return scope.capture(Var(name), owner)
+
+
+def recursion(name: str) -> Global:
+    """The nested function itself, inside its own body."""
+    return Global(Root("namespace", "<self>", None), (name,), RecursiveRef(name))
+
+
+def module_name(session: Session, name: str) -> Global:
+    """A name of the function's module, or a builtin."""
+    if name not in session.names:
+        session.names[name] = _module_name(session, name)
+    return session.names[name]
+
+
+def _module_name(session: Session, name: str) -> Global:
+    names = session.fn.__globals__
+    if name in names:
+        return settle(session, Global(module_root(session, names), (name,), names[name]))
+    if hasattr(builtins, name):
+        return builtin(name)
+    return Global(module_root(session, names), (name,), MISSING)
+
+
+def module_root(session: Session, names: dict[str, Any]) -> Root:
+    """The way to a module's globals: by import where that finds the same ones."""
+    module = names.get("__name__") or "namespace"
+    if module not in session.roots:
+        found = sys.modules.get(module)
+        importable = found is not None and found.__dict__ is names and module != "__main__"
+        session.roots[module] = (
+            Root("module", module) if importable else Root("namespace", module, Namespace(names))
+        )
+    root: Root = session.roots[module]
+    return root
+
+
+def cells_of(fn: Any, session: Session) -> dict[str, Global | None]:
+    """The captured variables of the function itself, as globals."""
+    names = fn.__code__.co_freevars
+    if not names:
+        return {}
+    cells = dict(zip(names, fn.__closure__ or (), strict=True))
+    root = Root("namespace", f"{fn.__name__.strip('<>')}_free", Cells(cells))
+    found: dict[str, Global | None] = {}
+    for name, cell in cells.items():
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            value = MISSING
+        found[name] = settle(session, Global(root, (name,), value))
+    return found
+
+
+# ---- paths ------------------------------------------------------------------------
+
+
+def settle(session: Session, found: Global) -> Global:
+    """The path to use for a global: modules by their own name, NumPy's functions by NumPy's."""
+    value = found.value
+    if isinstance(value, ModuleType):
+        return module_path(value) or found
+    if isinstance(value, _FUNCTION_LIKE):
+        name = found.path[-1]
+        if getattr(value, "__name__", None) == name or _imported_as(session, name):
+            return library_path(value) or found
+    return found
+
+
+def _imported_as(session: Session, name: str) -> bool:
+    """Is the name bound by an import (`from numpy import sin as s`), not by an assignment?
+
+    A module may assign `act = np.tanh` and change it later; such a name is read live."""
+    pattern = re.compile(rf"\bas\s+{re.escape(name)}\b")
+    return any(pattern.search(line) for line in session.lines)
+
+
+def module_path(module: ModuleType) -> Global | None:
+    """`Root(module)`; the parts of NumPy are reached from `numpy`."""
+    name = module.__name__
+    if sys.modules.get(name) is not module or name == "__main__":
+        return None
+    top, *rest = name.split(".")
+    if top == "numpy" and _follow(np, tuple(rest)) is module:
+        return Global(Root("module", "numpy"), tuple(rest), module)
+    return Global(Root("module", name), (), module)
+
+
+def _follow(value: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        value = getattr(value, name, MISSING)
+    return value
+
+
+def library_path(value: Any) -> Global | None:
+    """The public path of a function of NumPy, SciPy, `math` or Python itself."""
+    name = getattr(value, "__name__", "")
+    module = getattr(value, "__module__", None) or ""
+    if isinstance(value, np.ufunc) or module.partition(".")[0] == "numpy":
+        for part in _NUMPY_PARTS:
+            if _follow(np, (*part, name)) is value:
+                return Global(Root("module", "numpy"), (*part, name), value)
+    if module == "math" and getattr(math, name, None) is value:
+        return Global(Root("module", "math"), (name,), value)
+    if module == "builtins" and getattr(builtins, name, None) is value:
+        return builtin(name)
+    if isinstance(value, np.ufunc) or module.partition(".")[0] == "scipy":
+        return _scipy_path(value, name, module)
+    return None
+
+
+def _scipy_path(value: Any, name: str, module: str) -> Global | None:
+    public = ".".join(part for part in module.split(".") if not part.startswith("_"))
+    for key in (public, "scipy.special"):
+        found = sys.modules.get(key)
+        if found is not None and getattr(found, name, None) is value:
+            return Global(Root("module", key), (name,), value)
+    return None
+
+
+def extend(found: Global, name: str) -> Global | None:
+    """`found.name` when what it names is a module or class, whose attributes are fixed names."""
+    if not isinstance(found.value, ModuleType | type):
+        return None
+    try:
+        value = getattr(found.value, name)
+    except AttributeError:
+        value = MISSING
+    if isinstance(value, ModuleType):
+        inner = module_path(value)
+        if inner is not None:
+            return inner
+    return Global(found.root, (*found.path, name), value)
+
+
+def fold(scope: Scope, node: ast.expr) -> Global | None:
+    """The global that a dotted name stands for, if it stands for one.
+
+    `np.linalg.norm` is one global; of `settings.table.T` only `settings.table` is."""
+    if isinstance(node, ast.Name):
+        found = lookup(scope, node.id, node)
+        return found if isinstance(found, Global) else None
+    if isinstance(node, ast.Attribute):
+        base = fold(scope, node.value)
+        return None if base is None else extend(base, node.attr)
+    atom = getattr(node, "atom", None)
+    return atom if isinstance(atom, Global) else None
+
+
+def callee(scope: Scope, node: ast.expr) -> Any:
+    """The object that a call would call, when it is a global."""
+    found = fold(scope, node)
+    return MISSING if found is None else found.value
+
+
+def is_newaxis(found: Global) -> bool:
+    return found.root.key == "numpy" and found.path == ("newaxis",)
+
+
+def constant(node: ast.expr) -> Const | None:
+    """The value of a literal, a sign included."""
+    match node:
+        case ast.Constant(value=value):
+            return Const(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)) if isinstance(
+            value, int | float | complex
+        ) and not isinstance(value, bool):
+            return Const(-value)
+    return None

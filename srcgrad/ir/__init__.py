@@ -1,0 +1,1 @@
+"""The intermediate representation: structured statements over atoms, and the types of values."""

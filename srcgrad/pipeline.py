@@ -1,0 +1,220 @@
+"""The passes in order: from a callable and types to the text of a module, and to its functions.
+
+    source.read -> lower -> webs -> infer, sharpen -> effects, activity, recording
+    -> adjoint | tangent -> writer -> loader
+
+This is the only module that knows the order.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from srcgrad._version import __version__
+from srcgrad.analysis.infer import global_type
+from srcgrad.analysis.resolve import Program, lowered
+from srcgrad.analysis.unit import Spec
+from srcgrad.codegen import writer
+from srcgrad.errors import shown_file
+from srcgrad.frontend import source as source_module
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.ir.comments import Comment
+from srcgrad.rules import tables
+from srcgrad.rules.registry import Entry
+from srcgrad.runtime import loader
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.assemble import Adjoint
+from srcgrad.transform.module import Module
+from srcgrad.transform.tangent import Tangent
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be made: the derivative of `fn` in `mode` for these argument types."""
+
+    fn: Any
+    mode: str  # grad, value_and_grad, vjp, jvp
+    wrt: tuple[str, ...]
+    types: tuple[ty.Type, ...]  # of the function's parameters in order, bound ones included
+    aux: bool = False
+    single: bool = True  # one gradient, not a tuple of one
+
+
+@dataclass
+class Compiled:
+    """A generated module and the function asked for."""
+
+    text: str
+    module: ModuleType
+    function: Any
+    name: str
+    globals: list[tuple[ir.Global, ty.Type]] = field(default_factory=list)
+    program: Program | None = None
+
+    def is_current(self) -> bool:
+        """Whether the functions and types that the text was made for are still in their places."""
+        for place, known in self.globals:
+            now = _read(place)
+            if now is place.value:
+                continue
+            if isinstance(known, ty.Static) or global_type(_with(place, now)) != known:
+                return False
+        return True
+
+
+def _with(place: ir.Global, value: Any) -> ir.Global:
+    return ir.Global(place.root, place.path, value)
+
+
+def _read(place: ir.Global) -> Any:
+    """What a global names now."""
+    import importlib
+
+    match place.root.kind:
+        case "builtins":
+            return place.value
+        case "module":
+            found: Any = importlib.import_module(place.root.key)
+        case _:
+            found = place.root.obj
+    for part in place.path:
+        found = getattr(found, part, ir.MISSING)
+        if found is ir.MISSING:
+            return ir.MISSING
+    return found
+
+
+def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:
+    """The lowered function of a callable."""
+    tables.load()
+    found = source_module.read(fn)
+    return lowered(found), found
+
+
+def compile_request(request: Request, scopes: Sequence[Mapping[int, Entry]] = ()) -> Compiled:
+    """Run all passes for a request."""
+    fn, found = function_of(request.fn)
+    program = Program(scopes)
+    program.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = found.digest
+    module = Module(_taken(fn))
+    names = [p.name for p in fn.params]
+    active = tuple(n in request.wrt for n in names)
+    spec = Spec(fn, request.types, active, (None,) * len(names))
+    base = fn.name if fn.name.isidentifier() else "lambda_"
+    name = module.unique(f"{base}_{request.mode}")
+    if request.mode == "jvp":
+        tangent = Tangent(program, module)
+        tangent.top(spec, list(request.wrt), name, request.single)
+        order = tangent.order
+    else:
+        adjoint = Adjoint(program, module)
+        adjoint.top(spec, request.mode, list(request.wrt), name, request.aux, request.single)
+        order = adjoint.order
+    tree = _tree(module, order, fn, request)
+    text = writer.write(tree)
+    made = loader.load(f"{_stem(fn)}__{name}", text, module.objects)
+    return Compiled(text, made, getattr(made, name), name, _dependencies(program, module), program)
+
+
+def _stem(fn: ir.Function) -> str:
+    file = fn.loc.file.replace("\\", "/").rsplit("/", 1)[-1]
+    stem = file.removesuffix(".py")
+    return stem if stem.isidentifier() else "cell"
+
+
+def _taken(fn: ir.Function) -> set[str]:
+    from srcgrad.ir.names import _RESERVED
+
+    names = {p.name for p in fn.params} | set(_RESERVED)
+    todo = [fn]
+    while todo:
+        one = todo.pop()
+        for s in ir.walk(one.body):
+            names |= {v.name.split("%")[0] for v in (*ir.reads(s), *ir.writes(s))}
+            for e in ir.exprs(s):
+                if isinstance(e, ir.Closure):
+                    todo.append(e.fn)
+    return names
+
+
+def _tree(
+    module: Module, order: list[list[ast.stmt]], fn: ir.Function, request: Request
+) -> ast.Module:
+    header = _header(fn, request)
+    functions = [f for group in order for f in group]
+    body = [*header, *module.import_statements(), *functions]
+    return ast.Module(body, [])
+
+
+def _header(fn: ir.Function, request: Request) -> list[ast.stmt]:
+    file = shown_file(fn.loc.file)
+    shown = ", ".join(p.name for p in fn.params)
+    wrt = ", ".join(request.wrt)
+    lines = [
+        f"Generated by srcgrad {__version__} from {file}:{fn.loc.line} {fn.name}({shown}), "
+        f"with respect to {wrt}."
+    ]
+    types = ", ".join(
+        f"{p.name} {show_type(t)}" for p, t in zip(fn.params, request.types, strict=True)
+    )
+    known = any(not isinstance(t, ty.Unknown) for t in request.types)
+    edit = f"Edit {file.rsplit('/', 1)[-1]}, not this file."
+    lines.append(f"Types: {types}.  {edit}" if known else f"Types: not known.  {edit}")
+    return [Comment(line) for line in lines]
+
+
+def show_type(t: ty.Type) -> str:
+    """A type as people write it: `float64[:, :]`."""
+    match t:
+        case ty.Number(cls):
+            return cls.__name__
+        case ty.Array(dtype, dims):
+            inside = ", ".join("1" if d == "1" else ":" for d in dims)
+            return f"{dtype}[{inside}]"
+        case ty.Tuple(items, cls):
+            inside = ", ".join(map(show_type, items))
+            return f"({inside})" if cls is tuple else f"{cls.__name__}({inside})"
+        case ty.List(item):
+            return "[]" if item is None else f"[{show_type(item)}, ...]"
+        case ty.Dict(items):
+            if items is None:
+                return "dict"
+            return "{" + ", ".join(f"{k}: {show_type(v)}" for k, v in items) + "}"
+        case ty.Literal(value):
+            return repr(value)
+        case ty.Static(value):
+            return getattr(value, "__name__", type(value).__name__)
+        case ty.Object(cls, _) | ty.Other(cls):
+            return cls.__name__
+        case _:
+            return "?"
+
+
+def _dependencies(program: Program, module: Module) -> list[tuple[ir.Global, ty.Type]]:
+    """The globals whose meaning the text relies on."""
+    out: dict[tuple[str, str, tuple[str, ...]], tuple[ir.Global, ty.Type]] = {}
+    for facts in program._facts.values():
+        for stmt in ir.walk(facts.fn.body):
+            for e in ir.exprs(stmt):
+                for a in (*ir.operands(e), *_opaque_globals(e)):
+                    if isinstance(a, ir.Global) and a.root.kind != "builtins":
+                        if a.root.key.split(".")[0] in ("numpy", "math", "srcgrad", "scipy"):
+                            continue
+                        if a.value is ir.MISSING or (a.root.obj is None and a.root.kind != "module"):
+                            continue
+                        key = (a.root.kind, f"{a.root.key}:{id(a.root.obj)}", a.path)
+                        out[key] = (a, global_type(a))
+    del module
+    return list(out.values())
+
+
+def _opaque_globals(e: ir.Expr) -> tuple[ir.Global, ...]:
+    return tuple(g for _, g in e.globals) if isinstance(e, ir.Opaque) else ()
+
+
+__all__ = ["Compiled", "Request", "compile_request", "function_of", "syn"]

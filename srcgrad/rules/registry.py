@@ -1,0 +1,266 @@
+"""Rules: what is the derivative of a function that srcgrad does not look into.
+
+A rule is an `Entry`.  Its formulas are text, parsed once; the free names of a formula are what the
+reverse sweep has to keep, so a formula that can be written with `out` instead of computing again
+is visibly the better one.  Names in a formula: the function's parameters, `g` (the cotangent of
+the result), `out` (the result), names bound by `let`, `np`, `math` and `support` (the helpers in
+`srcgrad/runtime/support`).
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Formula:
+    """One partial derivative, as text."""
+
+    text: str
+
+    @cached_property
+    def node(self) -> ast.expr:
+        return ast.parse(self.text, mode="eval").body
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(n.id for n in ast.walk(self.node) if isinstance(n, ast.Name))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The rule of one function.
+
+    kind "elementwise": the framework sums cotangents down to the operand's shape, and the forward
+    rule is the same formula with the operand's tangent for `g`.
+    kind "linear": the function is linear in each differentiable parameter taken alone with the
+    others fixed to what the call says; the forward rule is the function itself applied to the
+    tangent.  (Linear in several at once, like concatenate of a list, counts too, then with zeros
+    for the other arguments; bilinear does not.)
+    kind "structured": both formulas are given.
+    kind "function": the reverse rule is a Python function `vjp(g, out, *args, **kwargs)` that
+    returns one cotangent per positional argument.
+    kind "nondiff": the derivative is zero.
+    kind "refuse": srcgrad does not differentiate it; `note` says why and what to write instead.
+
+    A parameter that is in neither `vjps` nor `zero` is not differentiable: an active value there
+    is refused.  A parameter named `out` is the array the result is written to; in formulas `out`
+    is the result in any case.
+    """
+
+    target: Any
+    name: str
+    kind: str
+    params: inspect.Signature | None
+    vjps: dict[str, Formula | None]  # parameter -> formula; None: not differentiable in it
+    jvps: dict[str, Formula | None]  # parameter -> formula with `<param>_dot` for its tangent
+    let: dict[str, Formula] = field(default_factory=dict)  # shared subexpressions of the formulas
+    at: tuple[Any, ...] = ()  # sample points: tuples of arguments, or (args, kwargs)
+    pure: bool = True  # may be run on sample values to learn the type of its result
+    result: Callable[..., Any] | None = None  # states the result's type where running misleads
+    # Does the result share memory with the first argument: "never", "maybe", "always".
+    view: str = "never"
+    writes: tuple[str, ...] = ()  # parameters written in place (out=, and the like)
+    fn: Callable[..., Any] | None = None  # kind "function": the vjp; its jvp is `jvp_fn`
+    jvp_fn: Callable[..., Any] | None = None
+    note: str = ""
+    zero: frozenset[str] = frozenset()  # parameters in which the derivative is zero
+    lanes: bool = False  # element by element, so that lane masks pass, though not "elementwise"
+    # Rules for calls with so many positional arguments, where that makes another function of it
+    # (`max(xs)`, `max(x, y)`); see `for_call`.
+    variants: dict[int, Entry] = field(default_factory=dict)
+
+
+_ENTRIES: dict[int, Entry] = {}  # by id of the target, which the entry keeps alive
+_METHODS: dict[tuple[int, str], Entry] = {}  # `np.add.reduce` and the like, new at each access
+_ALIASES: dict[int, tuple[Any, Any]] = {}  # id of a function -> (the function, whose rule it has)
+
+
+def _signature(text: str) -> inspect.Signature:
+    """`a, axis=None, *, keepdims=False` -> a signature (`/`, `*args` as in Python)."""
+    namespace: dict[str, Any] = {}
+    exec(f"def f({text}): pass", {"np": __import__("numpy")}, namespace)
+    return inspect.signature(namespace["f"])
+
+
+def add(entry: Entry, replace: bool = False) -> Entry:
+    if not replace and lookup(entry.target) is not None:
+        raise ValueError(f"a rule for {entry.name} is there already")
+    method = _ufunc_method(entry.target)
+    if method is None:
+        _ENTRIES[id(entry.target)] = entry
+    else:
+        _METHODS[method] = entry
+    return entry
+
+
+def alias(target: Any, of: Any) -> None:
+    """`target` has the rule of another function, which may be registered later."""
+    _ALIASES[id(target)] = (target, of)
+
+
+def _ufunc_method(target: Any) -> tuple[int, str] | None:
+    """The ufunc (which lives for ever) and the name, if the target is a ufunc's method."""
+    owner = getattr(target, "__self__", None)
+    return (id(owner), target.__name__) if type(owner).__name__ == "ufunc" else None
+
+
+def lookup(target: Any) -> Entry | None:
+    entry = _ENTRIES.get(id(target))
+    if entry is not None and entry.target is target:
+        return entry
+    other = _ALIASES.get(id(target))
+    if other is not None and other[0] is target:
+        return lookup(other[1])
+    method = _ufunc_method(target)
+    return None if method is None else _METHODS.get(method)
+
+
+def for_call(entry: Entry, positional: int) -> Entry:
+    """The rule for a call with so many positional arguments."""
+    return entry.variants.get(positional, entry)
+
+
+def entries() -> list[Entry]:
+    return [*_ENTRIES.values(), *_METHODS.values()]
+
+
+def name_of(target: Any) -> str:
+    module = getattr(target, "__module__", None) or ""
+    name: str = getattr(target, "__qualname__", None) or getattr(target, "__name__", repr(target))
+    if type(target).__name__ == "ufunc":
+        module = "numpy"
+    if _ufunc_method(target) is not None:
+        return f"numpy.{target.__self__.__name__}.{target.__name__}"
+    return f"{module}.{name}" if module not in ("", "builtins") else name
+
+
+def _parse(formulas: dict[str, str | None] | None) -> dict[str, Formula | None]:
+    return {p: None if f is None else Formula(f) for p, f in (formulas or {}).items()}
+
+
+def _let(formulas: dict[str, str] | None) -> dict[str, Formula]:
+    return {name: Formula(text) for name, text in (formulas or {}).items()}
+
+
+def elementwise(
+    target: Any,
+    params: str,
+    *,
+    at: Any,
+    let: dict[str, str] | None = None,
+    zero: tuple[str, ...] = (),
+    writes: tuple[str, ...] = (),
+    register: bool = True,
+    **formulas: str | None,
+) -> Entry:
+    """Register a function that works element by element, with one formula per argument.
+
+    Example:
+        elementwise(np.tanh, "x", x="g * (1.0 - out * out)", at=[(0.3,)])
+    """
+    entry = Entry(
+        target,
+        name_of(target),
+        "elementwise",
+        _signature(params),
+        _parse(formulas),
+        {},
+        let=_let(let),
+        at=tuple(at),
+        writes=writes,
+        zero=frozenset(zero),
+        lanes=True,
+    )
+    return add(entry) if register else entry
+
+
+def linear(
+    target: Any,
+    params: str,
+    *,
+    at: Any,
+    view: str = "never",
+    result: Any = None,
+    zero: tuple[str, ...] = (),
+    writes: tuple[str, ...] = (),
+    lanes: bool = False,
+    register: bool = True,
+    **formulas: str | None,
+) -> Entry:
+    """Register a function that is linear in each argument that has a formula."""
+    entry = Entry(
+        target,
+        name_of(target),
+        "linear",
+        _signature(params),
+        _parse(formulas),
+        {},
+        at=tuple(at),
+        view=view,
+        result=result,
+        writes=writes,
+        zero=frozenset(zero),
+        lanes=lanes,
+    )
+    return add(entry) if register else entry
+
+
+def structured(
+    target: Any,
+    params: str,
+    *,
+    at: Any,
+    vjp: dict[str, str | None],
+    jvp: dict[str, str | None],
+    let: dict[str, str] | None = None,
+    view: str = "never",
+    result: Any = None,
+    pure: bool = True,
+    note: str = "",
+    zero: tuple[str, ...] = (),
+    writes: tuple[str, ...] = (),
+    lanes: bool = False,
+    register: bool = True,
+) -> Entry:
+    """Register a function with reverse and forward formulas.
+
+    A forward formula gives the tangent of the result due to one argument, whose tangent is
+    `<argument>_dot`; the contributions of all arguments are added."""
+    entry = Entry(
+        target,
+        name_of(target),
+        "structured",
+        _signature(params),
+        _parse(vjp),
+        _parse(jvp),
+        let=_let(let),
+        at=tuple(at),
+        view=view,
+        result=result,
+        pure=pure,
+        note=note,
+        writes=writes,
+        zero=frozenset(zero),
+        lanes=lanes,
+    )
+    return add(entry) if register else entry
+
+
+def nondiff(*targets: Any, pure: bool = True) -> None:
+    """Register functions whose derivative is zero."""
+    for target in targets:
+        if lookup(target) is None:
+            add(Entry(target, name_of(target), "nondiff", None, {}, {}, pure=pure))
+
+
+def refuse(*targets: Any, why: str) -> None:
+    """Register functions that are not differentiated: why, and what to write instead."""
+    for target in targets:
+        if lookup(target) is None:
+            add(Entry(target, name_of(target), "refuse", None, {}, {}, pure=False, note=why))

@@ -1,0 +1,31 @@
+"""Loads every table of rules.  SciPy's are loaded when SciPy is: importing it is slow."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+
+import srcgrad.rules as package
+
+_NOT_TABLES = frozenset(("registry", "tables", "scope", "custom", "short"))
+_loaded: set[str] = set()
+
+
+def load() -> None:
+    """Register all rules that can be registered now.
+
+    Example:
+        >>> load()
+        >>> import numpy as np
+        >>> from srcgrad.rules.registry import lookup
+        >>> lookup(np.sin).kind
+        'elementwise'
+    """
+    for info in pkgutil.iter_modules(package.__path__):
+        if info.name in _loaded or info.name in _NOT_TABLES:
+            continue
+        if info.name.startswith("scipy") and "scipy" not in sys.modules:
+            continue
+        _loaded.add(info.name)
+        importlib.import_module(f"srcgrad.rules.{info.name}")

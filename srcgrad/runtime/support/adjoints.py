@@ -1,0 +1,287 @@
+"""Adjoints of values whose type is known only when the program runs.
+
+The adjoint of a float array is an array, of a number a number, of a list or tuple a list, of a
+dict a dict, of an object a `Record`; of anything else None.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Any
+
+import numpy as np
+
+_NUMBERS = (float, complex, np.inexact)
+
+
+def error(kind: str, text: str) -> Exception:
+    """An exception of srcgrad's own class where srcgrad is there, else a TypeError."""
+    errors = sys.modules.get("srcgrad.errors")
+    cls = getattr(errors, kind, TypeError)
+    made: Exception = cls(text)
+    return made
+
+
+class Record:
+    """The adjoint of an object: one attribute for each field."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.__dict__.update(fields)
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items())
+        return f"Record({inside})"
+
+
+def record_bar(fields: dict[str, Any]) -> Record:
+    return Record(**fields)
+
+
+def field(g: Any, name: str) -> Any:
+    """The cotangent of one field of an object."""
+    if g is None:
+        return None
+    return g[name] if isinstance(g, dict) else getattr(g, name)
+
+
+def is_number(x: Any) -> bool:
+    return isinstance(x, _NUMBERS)
+
+
+def is_floating(x: Any) -> bool:
+    """Whether x is an array that can carry a derivative."""
+    return isinstance(x, np.ndarray) and (x.dtype.kind in "fc")
+
+
+def zeros(x: Any) -> Any:
+    """The zero adjoint of a value.
+
+    >>> zeros([1.5, 2, (np.ones(2), "a")])
+    [0.0, None, [array([0., 0.]), None]]
+    """
+    return _zeros(x, {})
+
+
+bar = zeros
+
+
+def _zeros(x: Any, seen: dict[int, Any]) -> Any:
+    # An object that stands in two places has one adjoint.
+    if is_number(x):
+        return 0j if isinstance(x, complex | np.complexfloating) else 0.0
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind == "O":
+            raise error("NotDifferentiable", "an array of dtype object can't carry a derivative")
+        if x.dtype.kind not in "fc":
+            return None
+        if id(x) not in seen:
+            seen[id(x)] = np.zeros(x.shape, x.dtype)
+        return seen[id(x)]
+    if isinstance(x, list | tuple):
+        if id(x) not in seen:
+            seen[id(x)] = []
+            seen[id(x)].extend(_zeros(v, seen) for v in x)
+        return seen[id(x)]
+    if isinstance(x, dict):
+        if id(x) not in seen:
+            seen[id(x)] = {}
+            seen[id(x)].update((k, _zeros(v, seen)) for k, v in x.items())
+        return seen[id(x)]
+    return _zero_record(x, seen)
+
+
+def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = [f.name for f in dataclasses.fields(x)]
+    elif type(x).__module__ not in ("builtins", "numpy") and hasattr(x, "__dict__") and not callable(x):
+        names = list(vars(x))
+    else:
+        return None
+    if id(x) not in seen:
+        made = seen[id(x)] = Record()
+        for n in names:
+            setattr(made, n, _zeros(getattr(x, n), seen))
+    return seen[id(x)]
+
+
+def add(a: Any, b: Any) -> Any:
+    """The sum of two adjoints; neither is changed."""
+    if b is None:
+        return a
+    if a is None:
+        return b
+    if isinstance(a, list | tuple):
+        return [add(x, y) for x, y in zip(a, b, strict=True)]
+    if isinstance(a, dict):
+        return {k: add(v, b.get(k)) for k, v in a.items()}
+    if isinstance(a, Record):
+        return Record(**{k: add(v, field(b, k)) for k, v in vars(a).items()})
+    return a + b
+
+
+def accumulate(a: Any, b: Any) -> Any:
+    """Add b to the adjoint a: into arrays and containers in place; numbers come back by value."""
+    if b is None or a is None:
+        return a
+    if isinstance(a, np.ndarray):
+        a += b
+        return a
+    if isinstance(a, list):
+        for k, v in enumerate(b):
+            a[k] = accumulate(a[k], v)
+        return a
+    if isinstance(a, dict):
+        for k, v in b.items():
+            a[k] = accumulate(a[k], v)
+        return a
+    if isinstance(a, Record):
+        for k, v in vars(a).items():
+            setattr(a, k, accumulate(v, field(b, k)))
+        return a
+    return a + b
+
+
+def own(x: Any) -> Any:
+    """A copy that shares no memory: of an array, a number, or a structure of them."""
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(own, x))
+    if isinstance(x, list | tuple):
+        return type(x)(map(own, x))
+    if isinstance(x, dict):
+        return {k: own(v) for k, v in x.items()}
+    if isinstance(x, Record):
+        return Record(**{k: own(v) for k, v in vars(x).items()})
+    return x
+
+
+def like(g: Any, x: Any) -> Any:
+    """The cotangent of `list(x)`, `tuple(x)`, `x.copy()` as one of x."""
+    if g is None:
+        return None
+    if isinstance(x, np.ndarray):
+        return np.asarray(g) if not isinstance(g, np.ndarray) else g
+    if isinstance(x, dict) and not isinstance(g, dict):
+        # The cotangent of the list of keys: nothing flows through keys.
+        return None
+    return g
+
+
+def part(a: Any, k: Any) -> Any:
+    """One item of a cotangent that may be absent."""
+    return None if a is None else a[k]
+
+
+def item_add(a: Any, key: Any, g: Any) -> None:
+    """Add g to the item at `key` of an adjoint, once for each time the key names it."""
+    if g is None or a is None:
+        return
+    if isinstance(a, np.ndarray):
+        if _repeats(key):
+            np.add.at(a, key, g)
+        else:
+            a[key] += g
+        return
+    if isinstance(key, slice):
+        for k, v in zip(range(*key.indices(len(a))), g, strict=True):
+            a[k] = add(a[k], v)
+        return
+    a[key] = accumulate(a[key], g)
+
+
+def get_add(a: Any, key: Any, g: Any) -> None:
+    """`item_add` for `d.get(key)`."""
+    if key in a:
+        item_add(a, key, g)
+
+
+def attr_add(a: Any, name: str, g: Any) -> None:
+    """Add g to one attribute of an adjoint."""
+    if g is None or a is None:
+        return
+    if isinstance(a, Record):
+        setattr(a, name, accumulate(getattr(a, name), g))
+        return
+    if isinstance(a, np.ndarray) and name == "T":
+        a += np.transpose(g)
+        return
+    raise error("NotDifferentiable", f"no derivative passes through the attribute {name} here")
+
+
+def _repeats(key: Any) -> bool:
+    """Whether an index may name an element twice."""
+    items = key if isinstance(key, tuple) else (key,)
+    for item in items:
+        if isinstance(item, list):
+            item = np.asarray(item)
+        if isinstance(item, np.ndarray) and item.ndim and item.dtype.kind in "iu":
+            return True
+    return False
+
+
+def seed(x: Any) -> Any:
+    """The cotangent 1 of a function's result, which has to be one real number."""
+    if isinstance(x, bool | int | float | np.floating | np.integer | np.bool_):
+        return 1.0
+    if isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in "fiub":
+        return 1.0
+    kind = f"an array of shape {x.shape}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+    raise error(
+        "ArgumentError",
+        f"grad needs a scalar output, but the function returned {kind}; use vjp or jacobian",
+    )
+
+
+def gradient(g: Any, x: Any) -> Any:
+    """The gradient of argument x from its adjoint: structure, shape, dtype of x, memory of its own.
+
+    >>> gradient([1.0, None], (2.0, 3))
+    (1.0, None)
+    """
+    if is_number(x):
+        return _number(g, x)
+    if isinstance(x, np.ndarray):
+        return _array(g, x)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(gradient(part(g, k), v) for k, v in enumerate(x)))
+    if isinstance(x, list | tuple):
+        return type(x)(gradient(part(g, k), v) for k, v in enumerate(x))
+    if isinstance(x, dict):
+        return {k: gradient(None if g is None else g.get(k), v) for k, v in x.items()}
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = [f.name for f in dataclasses.fields(x)]
+        parts = {n: gradient(field(g, n), getattr(x, n)) for n in names}
+        made = object.__new__(type(x))
+        for n, v in parts.items():
+            object.__setattr__(made, n, v)
+        return made
+    return None
+
+
+def _number(g: Any, x: Any) -> Any:
+    if g is None:
+        g = 0.0
+    if isinstance(g, np.ndarray):
+        g = g.sum() if g.ndim else g[()]
+    if isinstance(x, np.generic):
+        return type(x)(_real_if(g, x))
+    g = _real_if(g, x)
+    return complex(g) if isinstance(x, complex) else float(g)
+
+
+def _real_if(g: Any, x: Any) -> Any:
+    return g.real if isinstance(g, complex | np.complexfloating) and not np.iscomplexobj(x) else g
+
+
+def _array(g: Any, x: np.ndarray) -> Any:
+    if x.dtype.kind not in "fc":
+        return None
+    if g is None:
+        return np.zeros(x.shape, x.dtype)
+    if np.iscomplexobj(g) and x.dtype.kind == "f":
+        g = np.real(g)
+    out = np.empty(x.shape, x.dtype)
+    out[...] = g
+    return out

@@ -1,0 +1,106 @@
+"""Helpers for loops, unpacking and patterns: what Python does with any iterable.
+
+Imports only NumPy and the standard library, so that generated programs need nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+
+def sequence(x: Any) -> Any:
+    """Something that can be indexed and has a length, with the items that a loop over x gives.
+
+    An iterator has none: its items are gone once they are taken, and others may take them.
+
+    >>> sequence({"a": 1, "b": 2}), sequence(range(3)), sequence({4})
+    (['a', 'b'], range(0, 3), [4])
+    """
+    if isinstance(x, np.ndarray):
+        if x.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        return x
+    if isinstance(x, list | tuple | range | str | np.flatiter):
+        return x
+    if isinstance(x, Iterator):
+        kind = type(x).__name__
+        raise TypeError(f"srcgrad can't follow a loop over an iterator ({kind}); use list(...)")
+    return list(x)
+
+
+def unpacked(x: Any, before: int, after: int | None = None) -> Any:
+    """x as a sequence, if it has as many items as there are targets.
+
+    Without `after` the targets are `before` names; with it there is a starred name between
+    `before` and `after` others.  Raises what Python raises when the number is wrong.
+
+    >>> unpacked((1, 2), 2)
+    (1, 2)
+    """
+    if isinstance(x, Iterator):
+        found = list(x) if after is not None else list(islice(x, before + 1))
+    else:
+        found = sequence(_iterable(x))
+    count = len(found)
+    if after is not None:
+        if count < before + after:
+            raise ValueError(
+                f"not enough values to unpack (expected at least {before + after}, got {count})"
+            )
+        return found
+    if count < before:
+        raise ValueError(f"not enough values to unpack (expected {before}, got {count})")
+    if count > before:
+        raise ValueError(f"too many values to unpack (expected {before})")
+    return found
+
+
+def _iterable(x: Any) -> Any:
+    if not isinstance(x, Iterable) and not hasattr(x, "__getitem__"):
+        raise TypeError(f"cannot unpack non-iterable {type(x).__name__} object")
+    return x
+
+
+def equal_lengths(*lengths: int) -> int:
+    """The common length of the arguments of `zip(..., strict=True)`.
+
+    >>> equal_lengths(3, 3)
+    3
+    """
+    for k, length in enumerate(lengths[1:], 2):
+        if length != lengths[0]:
+            word = "shorter" if length < lengths[0] else "longer"
+            others = "argument 1" if k == 2 else f"arguments 1-{k - 1}"
+            raise ValueError(f"zip() argument {k} is {word} than {others}")
+    return lengths[0]
+
+
+def is_sequence(x: Any) -> bool:
+    """Does a sequence pattern of `match` accept x?
+
+    >>> is_sequence([1]), is_sequence("ab")
+    (True, False)
+    """
+    return isinstance(x, Sequence) and not isinstance(x, str | bytes | bytearray)
+
+
+def is_mapping(x: Any) -> bool:
+    """Does a mapping pattern of `match` accept x?
+
+    >>> is_mapping({}), is_mapping([])
+    (True, False)
+    """
+    return isinstance(x, Mapping)
+
+
+def without_keys(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
+    """What `**rest` of a mapping pattern captures.
+
+    >>> without_keys({"a": 1, "b": 2}, ("a",))
+    {'b': 2}
+    """
+    return {key: value for key, value in x.items() if key not in keys}

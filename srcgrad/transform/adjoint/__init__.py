@@ -1,0 +1,1 @@
+"""Reverse mode: forward sweep, reverse sweep, and the functions they stand in."""

@@ -1,0 +1,109 @@
+"""User functions called by a differentiated function: each is compiled once for each use it is put to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
+from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.targets import Bound, Packed, User
+from srcgrad.analysis.unit import Spec, Unit
+from srcgrad.errors import UnsupportedSyntax, located
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+
+
+@dataclass
+class CompiledCallee:
+    """The two functions of a callee, and how a call site talks to them."""
+
+    forward: str
+    reverse: str
+    result: str  # "value", "memory" or "none"
+    memory: bool  # it writes or passes on memory of its arguments
+    shadows: list[ir.Atom]  # arguments whose shadows follow the arguments of forward
+    returned: list[Bound]  # arguments whose adjoints reverse returns, in order
+
+
+@dataclass
+class Callees:
+    """Specialisations of callees by what they are compiled for."""
+
+    compile: Callable[[Spec], tuple[str, str]]
+    names: dict[Spec, tuple[str, str]] = field(default_factory=dict)
+    _sites: dict[tuple[int, int], CompiledCallee | None] = field(default_factory=dict)
+
+    def of(self, unit: Unit, stmt: ir.Assign | ir.Effect, target: User) -> CompiledCallee | None:
+        """The callee of a statement, compiled; None when no derivative passes through the call."""
+        key = (id(unit), stmt.sid)
+        if key not in self._sites:
+            self._sites[key] = self._of(unit, stmt, target)
+        return self._sites[key]
+
+    def _of(self, unit: Unit, stmt: ir.Assign | ir.Effect, target: User) -> CompiledCallee | None:
+        if not unit.differentiates(stmt):
+            return None
+        slots = [bound_atoms(b) for b in target.args]
+        bounds: list[Bound] = list(target.args)
+        if target.closure is not None:
+            n = len(target.types) - len(slots)
+            slots += [(target.closure,)] * n
+            bounds += [target.closure] * n
+        active = tuple(
+            any(unit.is_active(a) for a in atoms) and ty.can_be_active(t)
+            for atoms, t in zip(slots, target.types, strict=True)
+        )
+        groups = tuple(
+            self._group(unit, stmt, b, t, target)
+            for b, t in zip(bounds, target.types, strict=True)
+        )
+        result_active = isinstance(stmt, ir.Assign) and unit.is_active(stmt.target)
+        result_memory = result_active and unit.kind(stmt.target.name) == "memory"  # type: ignore[union-attr]
+        spec = Spec(target.fn, target.types, active, _normal(groups), result_active, result_memory)
+        forward, reverse = self.compile(spec)
+        shadows = [
+            b for b, g, a in zip(bounds, groups, active, strict=True) if g is not None and a and not isinstance(b, Packed)
+        ]
+        returned = [
+            b
+            for b, g, a, t in zip(bounds, groups, active, target.types, strict=True)
+            if a and (g is None or not isinstance(t, ty.Array))
+        ]
+        if target.closure is not None and any(active[len(target.args) :]):
+            raise located(
+                UnsupportedSyntax,
+                stmt.loc,
+                "a nested function that captures active variables is called through a variable",
+                fixes=["pass what it captures as arguments"],
+            )
+        result = "none" if not result_active else "memory" if result_memory else "value"
+        memory = any(g is not None and a for g, a in zip(groups, active, strict=True))
+        return CompiledCallee(forward, reverse, result, memory, shadows, returned)
+
+    def _group(
+        self, unit: Unit, stmt: ir.Stmt, b: Bound, t: ty.Type, target: User
+    ) -> str | None:
+        """The memory class of an argument, None when its adjoint is passed by value."""
+        if not may_hold_memory(t):
+            return None
+        atoms = [a for a in bound_atoms(b) if isinstance(a, ir.Var)]
+        classes = {unit.fx.root(a.name) for a in atoms if unit.fx.memory(a.name) and unit.is_active(a)}
+        if not classes:
+            return None
+        if isinstance(b, Packed):
+            raise located(
+                UnsupportedSyntax,
+                stmt.loc,
+                "arrays that are written into are passed through *args or **kwargs",
+                fixes=["pass them as named parameters"],
+            )
+        return classes.pop()
+
+
+def _normal(groups: tuple[str | None, ...]) -> tuple[int | None, ...]:
+    numbers: dict[str, int] = {}
+    return tuple(None if g is None else numbers.setdefault(g, len(numbers)) for g in groups)
+
+
+__all__ = ["RESULT", "Callees", "CompiledCallee", "summary"]

@@ -1,0 +1,1651 @@
+"""The reverse sweep: each statement's adjoint, in reverse order (SEMANTICS, statement by statement)."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from srcgrad.analysis.control import always_leaves, escaping
+from srcgrad.analysis.effects import RESULT, surely_copies
+from srcgrad.analysis.needs import must_reduce, saved_name
+from srcgrad.analysis.partials import HELPERS, Term, _names, stays_thin, takes_thin
+from srcgrad.analysis.recording import Recording, Save
+from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, Uncharted, User
+from srcgrad.analysis.unit import Unit
+from srcgrad.errors import (
+    InternalError,
+    MissingRule,
+    NotDifferentiable,
+    UnsupportedSyntax,
+    located,
+)
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.rules import registry
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.callee import Callees
+from srcgrad.transform.adjoint.slots import Slots
+from srcgrad.transform.adjoint.state import Adj, State, copy_state
+from srcgrad.transform.module import Module
+from srcgrad.transform.text import Text, conditional
+
+
+@dataclass
+class Reverse:
+    """Writes the reverse sweep of one unit."""
+
+    unit: Unit
+    found: Recording
+    module: Module
+    text: Text
+    slots: Slots
+    callees: Callees
+    state: State = field(default_factory=dict)
+    out: list[ast.stmt] = field(default_factory=list)
+    line: int = 0
+    result_seed: str | None = None
+
+    # ---- names -------------------------------------------------------------------------
+
+    def bar(self, name: str) -> str:
+        return self.text.names.suffixed(self.text.var(name), "bar")
+
+    def bar_node(self, name: str) -> ast.expr:
+        return syn.name(self.bar(name))
+
+    def primal(self, a: ir.Atom) -> ast.expr:
+        """An atom as the reverse sweep reads it; cheap temporaries are computed again."""
+        if isinstance(a, ir.Var):
+            again = self.found.needs.again(a.name)
+            if again is None:
+                return syn.name(self.text.var(a.name))
+            return self.again(again.value)
+        return self.module.atom(a)
+
+    def again(self, expr: ir.Expr) -> ast.expr:
+        """An expression over atoms as the reverse sweep reads them."""
+        printer = _Again(self.module, self.text.facts, self.text.names)
+        printer.owner = self
+        return printer.expr(expr)
+
+    def key(self, key: ir.Key) -> ast.expr:
+        printer = _Again(self.module, self.text.facts, self.text.names)
+        printer.owner = self
+        return printer.key(key)
+
+    # ---- writing -------------------------------------------------------------------------
+
+    def emit(self, *nodes: ast.stmt) -> None:
+        for node in nodes:
+            for target in _assigned(node):
+                self.protect(target)
+            if self.line:
+                node.srcgrad_line = self.line  # type: ignore[attr-defined]
+            self.out.append(node)
+
+    def protect(self, target: str, but: str | None = None) -> None:
+        """Write down waiting adjoints that mention a variable before it changes."""
+        for name, adj in list(self.state.items()):
+            if name != but and adj.waiting is not None and target in syn.names_in(adj.waiting):
+                self.settle(name)
+
+    def settle(self, name: str) -> None:
+        """Put a waiting adjoint into its variable."""
+        adj = self.state[name]
+        if adj.waiting is not None:
+            node, adj.waiting = adj.waiting, None
+            self.emit(syn.assign(self.bar(name), node))
+
+    def comment(self, stmt: ir.Stmt) -> None:
+        """The primal statement that the following lines come from."""
+        loc = stmt.loc
+        self.line = loc.line
+        if not loc.line:
+            return
+        source = linecache.getline(loc.file, loc.line).strip()
+        file = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
+        if file.startswith("<"):
+            file = "cell"
+        text = f"{file}:{loc.line}  {source}"
+        limit = 90
+        self.out.append(syn.Comment(text if len(text) <= limit else text[: limit - 3] + "..."))
+
+    # ---- adjoints of variables ---------------------------------------------------------------
+
+    def present(self, name: str) -> bool:
+        return self.unit.kind(name) == "memory" or name in self.state
+
+    def value(self, name: str) -> ast.expr:
+        """The adjoint of a variable as an expression (a waiting one stays waiting)."""
+        adj = self.state.get(name)
+        if adj is not None and adj.waiting is not None:
+            return adj.waiting
+        return self.bar_node(name)
+
+    def zero(self, name: str) -> ast.expr:
+        t = self.unit.type(name)
+        if isinstance(t, ty.Number):
+            return _zero_number(t)
+        node = self.primal(ir.Var(name))
+        if isinstance(t, ty.Array):
+            return zeros_of(self.module, node)
+        return self.module.support("zeros", node)
+
+    def full(self, name: str) -> None:
+        """Make a thin adjoint an array of the variable's shape."""
+        adj = self.state.get(name)
+        if adj is None or not adj.thin:
+            return
+        node = self.primal(ir.Var(name))
+        made = full_of(self.module, node, self.value(name), self.unit.type(name))
+        adj.waiting, adj.thin, adj.owned = None, False, True
+        self.emit(syn.assign(self.bar(name), made))
+
+    def add(self, name: str, node: ast.expr, owned: bool, thin: bool = False) -> None:
+        """Accumulate a contribution into the adjoint of a variable."""
+        kind = self.unit.kind(name)
+        node = syn.simplify(node)
+        if kind == "memory":
+            self.add_memory(name, node)
+            return
+        adj = self.state.get(name)
+        t = self.unit.type(name)
+        if adj is None:
+            self.first(name, node, owned, thin)
+            return
+        if isinstance(t, ty.Number):
+            self.settle(name)
+            self.emit(syn.augment(self.bar(name), ast.Add(), node))
+            return
+        if not isinstance(t, ty.Array):
+            self.settle(name)
+            both = self.module.support("add", self.bar_node(name), node)
+            self.emit(syn.assign(self.bar(name), both))
+            adj.owned = False
+            return
+        if adj.owned and not adj.thin and adj.waiting is None:
+            self.emit(syn.augment(self.bar(name), ast.Add(), node))
+            return
+        old, was_thin = self.value(name), adj.thin
+        adj.waiting = None
+        self.emit(syn.assign(self.bar(name), syn.add(old, node)))
+        adj.thin = was_thin and thin
+        adj.owned = not adj.thin
+
+    def first(self, name: str, node: ast.expr, owned: bool, thin: bool) -> None:
+        adj = self.state[name] = Adj(node, owned, thin)
+        plain = isinstance(node, ast.Constant | ast.Name) or (
+            isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
+        )
+        if name.startswith("%") or (plain and not isinstance(node, ast.Name)):
+            return
+        self.protect(self.bar(name), but=name)
+        adj.waiting = None
+        self.emit(syn.assign(self.bar(name), node))
+
+    def add_memory(self, name: str, node: ast.expr) -> None:
+        """Accumulate into a shadow, in place."""
+        if isinstance(self.unit.type(name), ty.Array):
+            self.emit(syn.augment(self.bar(name), ast.Add(), node))
+            return
+        made = self.module.support("accumulate", self.bar_node(name), node)
+        self.emit(syn.assign(self.bar(name), made))
+
+    def contribute(self, a: ir.Atom, node: ast.expr, owned: bool, thin: bool = False) -> None:
+        if isinstance(a, ir.Var) and self.unit.is_active(a):
+            self.add(a.name, node, owned, thin)
+
+    def own(self, name: str) -> None:
+        """Make the adjoint of an array its own writable buffer, held in its variable."""
+        if name not in self.state:
+            self.state[name] = Adj(None, True, False)
+            self.emit(syn.assign(self.bar(name), self.zero(name)))
+            return
+        adj = self.state[name]
+        self.full(name)
+        t = self.unit.type(name)
+        if isinstance(t, ty.Number):
+            self.settle(name)
+        elif not adj.owned:
+            node = self.value(name)
+            adj.waiting = None
+            if isinstance(t, ty.Array):
+                made: ast.expr = ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
+            else:
+                made = self.module.support("own", node)
+            adj.owned = True
+            self.emit(syn.assign(self.bar(name), made))
+        else:
+            self.settle(name)
+
+    def take(self, name: str, uses: int = 2) -> ast.expr:
+        """The cotangent of a variable whose definition is being reversed; it is absent afterwards."""
+        adj = self.state.get(name)
+        if adj is not None and adj.waiting is not None and uses > 1:
+            if not isinstance(adj.waiting, ast.Name | ast.Constant):
+                self.settle(name)
+        node = self.value(name)
+        self.state.pop(name, None)
+        return node
+
+    # ---- blocks ------------------------------------------------------------------------------
+
+    def capture(self) -> list[ast.stmt]:
+        out, self.out = self.out, []
+        return out
+
+    def sub(self, block: ir.Block) -> list[ast.stmt]:
+        """The reverse of a block, as a list of its own."""
+        outer = self.capture()
+        self.block(block)
+        inner = self.out
+        self.out = outer
+        return inner
+
+    def block(self, block: ir.Block) -> None:
+        cut = next(
+            (
+                k
+                for k, s in enumerate(block)
+                if s.sid in self.found.control.by_test or s.sid in self.found.control.by_marker
+            ),
+            None,
+        )
+        head = block if cut is None else block[: cut + 1]
+        self.enter(head)
+        if cut is not None:
+            stmt, rest = block[cut], block[cut + 1 :]
+            if stmt.sid in self.found.control.by_test:
+                assert isinstance(stmt, ir.If)
+                self.branch(stmt, rest)
+                head = head[:-1]
+            else:
+                self.guarded(stmt, rest)
+        groups = _groups(head)
+        for group in reversed(groups):
+            self.group(group)
+
+    def group(self, group: list[ir.Stmt]) -> None:
+        """The statements of one source statement, under one comment."""
+        if len(group) == 1 and not isinstance(group[0], ir.Assign | ir.Store | ir.StoreAttr | ir.Effect | ir.Exit):
+            self.stmt(group[0])
+            return
+        outer = self.capture()
+        self.line = group[-1].loc.line
+        for stmt in reversed(group):
+            self.stmt(stmt)
+        inner = self.out
+        self.out = outer
+        real = [s for s in inner if not isinstance(s, syn.Comment)]
+        if real:
+            if any(self.unit.differentiates(s) for s in group):
+                self.comment(group[-1])
+            self.out += inner
+        self.line = 0
+
+    def enter(self, head: ir.Block) -> None:
+        """At the head of the reverse of a segment: values recorded once per execution of it, and the
+        shadows of arrays made in it."""
+        for stmt in reversed(head):
+            for save in self.found.saves.get(stmt.sid, ()):
+                if save.when == "after":
+                    self.emit(*self.slots.restore(save))
+        for stmt in head:
+            if isinstance(stmt, ir.Assign):
+                self.bind_late(stmt)
+
+    def bind_late(self, stmt: ir.Assign) -> None:
+        """`v = u[1:-1]` gives `v_bar = u_bar[1:-1]`; a fresh array a shadow of zeros."""
+        name = stmt.target.name
+        if not self.unit.is_active(name) or self.unit.kind(name) != "memory":
+            return
+        if self.found.is_tracked(name) or stmt.inplace:
+            return
+        self.line = stmt.loc.line
+        alias = self.unit.aliases(stmt)
+        if alias is None:
+            self.emit(syn.assign(self.bar(name), self.zero(name)))
+        else:
+            self.emit(syn.assign(self.bar(name), self.view_of_shadow(stmt, alias)))
+        self.line = 0
+
+    def view_of_shadow(self, stmt: ir.Assign, alias: ir.Var) -> ast.expr:
+        """The expression of a view with the shadow in place of the array."""
+        printer = _Again(self.module, self.text.facts, self.text.names)
+        printer.owner, printer.swap = self, {alias.name: self.bar_node(alias.name)}
+        return printer.expr(stmt.value)
+
+    def guarded(self, stmt: ir.Stmt, rest: ir.Block) -> None:
+        """`rest` ran unless one of the exits inside `stmt` was taken."""
+        marker, sites = self.found.control.by_marker[stmt.sid]
+        node = syn.name(marker)
+        if len(sites) == 1:
+            test: ast.expr = ast.Compare(node, [ast.NotEq()], [syn.number(sites[0])])
+        else:
+            test = ast.Compare(node, [ast.NotIn()], [syn.tuple_of(map(syn.number, sites))])
+        self.arms(test, rest, (), stmt)
+
+    # ---- compound statements -------------------------------------------------------------------
+
+    def branch(self, stmt: ir.If, rest: ir.Block = ()) -> None:
+        body, orelse = stmt.body, stmt.orelse
+        if rest:
+            if always_leaves(body) and not any(escaping(s) for s in orelse):
+                orelse = (*orelse, *rest)
+            else:
+                body = (*body, *rest)
+        if not rest and stmt.sid not in self.found.reversed_:
+            return
+        self.arms(self.again(stmt.test), body, orelse, stmt)
+
+    def arms(self, test: ast.expr, body: ir.Block, orelse: ir.Block, stmt: ir.Stmt) -> None:
+        """Reverse two alternatives; adjoints are the same kind of thing after either."""
+        self.settle_all()
+        reads = [self.reads_of(body), self.reads_of(orelse)]
+        for name in sorted(reads[0] ^ reads[1]):
+            if name not in self.state and self.lives_before(name, stmt):
+                self.state[name] = Adj(None, True, False)
+                self.emit(syn.assign(self.bar(name), self.zero(name)))
+        for name in sorted(reads[0] | reads[1]):
+            if name in self.state:
+                self.settle(name)
+        start = copy_state(self.state)
+        first = self.sub(body)
+        after_first, self.state = self.state, copy_state(start)
+        second = self.sub(orelse)
+        after_second = self.state
+        for name in sorted(set(after_first) | set(after_second)):
+            a, b = after_first.get(name), after_second.get(name)
+            if a is None or b is None:
+                if not self.lives_before(name, stmt):
+                    continue
+            for adj, code in ((a, first), (b, second)):
+                outer, self.out = self.out, code
+                self.state = after_first if adj is a else after_second
+                if adj is None:
+                    self.state[name] = Adj(None, True, False)
+                    self.emit(syn.assign(self.bar(name), self.zero(name)))
+                else:
+                    self.settle(name)
+                    self.full(name) if (a and b and a.thin != b.thin) else None
+                self.out = outer
+        merged: State = {}
+        for name, a in after_first.items():
+            b = after_second.get(name)
+            if b is not None:
+                merged[name] = Adj(None, a.owned and b.owned, a.thin and b.thin)
+        self.state = merged
+        self.out += conditional(test, first, second)
+
+    def settle_all(self) -> None:
+        """Before code that runs once or never: no expression may wait across it, except literals."""
+        for name, adj in list(self.state.items()):
+            if adj.waiting is not None and not isinstance(adj.waiting, ast.Constant):
+                self.settle(name)
+
+    def reads_of(self, block: ir.Block) -> set[str]:
+        """Variables kept by value whose adjoint the reverse of a block may add to."""
+        out: set[str] = set()
+        for stmt in ir.walk(block):
+            if not self.unit.differentiates(stmt):
+                continue
+            for v in ir.reads(stmt):
+                if self.unit.is_active(v) and self.unit.kind(v.name) != "memory":
+                    out.add(self.found.needs.container(v).name)
+        return out
+
+    def lives_before(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether a variable may be bound before a statement (so that its adjoint flows out)."""
+        if name in self.unit.params:
+            return True
+        here = self.unit.place.get(stmt.sid, ())
+        for d in self.unit.defs.get(name, ()):
+            path = self.unit.place[d.sid]
+            if path[: len(here)] != here:
+                if path < here or set(self.unit.loops[d.sid]) & set(self.unit.loops[stmt.sid]):
+                    return True
+        return False
+
+    def loop(self, stmt: ir.For | ir.While) -> None:
+        if stmt.sid not in self.found.reversed_:
+            return
+        self.settle_all()
+        reads = self.reads_of(stmt.body)
+        carried = {n for n in reads if self.lives_before(n, stmt) or self.is_carried(n, stmt)}
+        for name in sorted(carried | (set(self.state) & self.written_in(stmt))):
+            if self.unit.kind(name) == "memory":
+                continue
+            if name in carried:
+                self.own(name)
+            elif name in self.state:
+                self.settle(name)
+                self.full(name)
+        start = copy_state(self.state)
+        body = self.sub(stmt.body)
+        outer, self.out = self.out, body
+        for name, adj in sorted(start.items()):
+            now = self.state.get(name)
+            if now is None:
+                self.state[name] = Adj(None, True, False)
+                if adj.waiting is None or not isinstance(adj.waiting, ast.Constant):
+                    self.emit(syn.assign(self.bar(name), self.zero(name)))
+            else:
+                self.full(name)
+                if now.waiting is not adj.waiting:
+                    self.settle(name)
+                if adj.owned and not now.owned:
+                    self.own(name)
+        self.out = outer
+        for name in list(self.state):
+            if name not in start:
+                del self.state[name]
+        for name, adj in start.items():
+            self.state[name] = Adj(adj.waiting, adj.owned, adj.thin)
+        if body:
+            self.out.append(self.reversed_loop(stmt, body))
+
+    def is_carried(self, name: str, loop: ir.Stmt) -> bool:
+        """Whether a value may come from the iteration before: it is read before it is bound."""
+        body = loop.body if isinstance(loop, ir.For | ir.While) else ()
+        return name in _upward_exposed(body)
+
+    def written_in(self, stmt: ir.For | ir.While) -> set[str]:
+        return {v.name for s in ir.walk(stmt.body) for v in ir.writes(s)}
+
+    def reversed_loop(self, stmt: ir.For | ir.While, body: list[ast.stmt]) -> ast.stmt:
+        trips = self.found.control.trips.get(stmt.sid)
+        if isinstance(stmt, ir.While):
+            assert trips is not None
+            rng = syn.call("range", syn.name(trips))
+            return ast.For(ast.Name("_", ast.Store()), rng, body, [])
+        start, step = self.primal(stmt.start), self.primal(stmt.step)
+        count = syn.name(trips) if trips is not None else None
+        rng = backwards(start, self.primal(stmt.stop), step, count)
+        return ast.For(ast.Name(self.text.var(stmt.target.name), ast.Store()), rng, body, [])
+
+    # ---- statements ------------------------------------------------------------------------------
+
+    def stmt(self, stmt: ir.Stmt) -> None:
+        match stmt:
+            case ir.If():
+                self.branch(stmt)
+            case ir.For() | ir.While():
+                self.loop(stmt)
+                for save in self.found.saves.get(stmt.sid, ()):
+                    self.emit(*self.slots.restore(save))
+            case ir.With(special="adjoint_of"):
+                self.user_code(stmt)
+            case ir.With():
+                self.with_(stmt)
+            case ir.Try():
+                self.try_(stmt)
+            case ir.Exit():
+                self.seed(stmt)
+            case ir.Assign() | ir.Store() | ir.StoreAttr() | ir.Effect() | ir.Verbatim():
+                self.simple(stmt)
+
+    def simple(self, stmt: ir.Stmt) -> None:
+        if isinstance(stmt, ir.Assign) and self.unit.differentiates(stmt):
+            self.assign(stmt)
+        elif isinstance(stmt, ir.Store) and self.unit.differentiates(stmt):
+            self.store(stmt)
+        elif isinstance(stmt, ir.StoreAttr) and self.unit.differentiates(stmt):
+            self.store_attr(stmt)
+        elif isinstance(stmt, ir.Effect) and self.unit.differentiates(stmt):
+            self.effect(stmt)
+        else:
+            self.undo(stmt)
+
+    def undo(self, stmt: ir.Stmt) -> None:
+        """Bring variables and elements back to what they were before a statement."""
+        reset = self.found.control.resets.get(stmt.sid)
+        if reset is not None and isinstance(stmt, ir.Assign):
+            if stmt.target.name in self.found.needed:
+                self.emit(syn.assign(stmt.target.name, syn.number(reset)))
+            return
+        if stmt.sid in self.found.undone:
+            self.emit(*self.slots.restore_contents(stmt))
+        pair = self.found.pairs.get(stmt.sid)
+        if pair is not None:
+            self.emit(*self.slots.restore(pair))
+        for save in self.found.saves.get(stmt.sid, ()):
+            if save.when == "before":
+                self.emit(*self.slots.restore(save))
+
+    def seed(self, stmt: ir.Exit) -> None:
+        """`return e`: the cotangent of the result is that of e."""
+        if stmt.kind != "return" or not self.unit.differentiates(stmt):
+            return
+        assert isinstance(stmt.value, ir.Var)
+        name = stmt.value.name
+        adj = self.state.get(RESULT)
+        if self.unit.kind(name) == "memory":
+            if self.unit.spec.result_memory or self.result_is_shadow():
+                self.alias_back(name, syn.name(self.bar(RESULT)))
+            else:
+                self.add(name, self.value(RESULT), False)
+            return
+        if adj is None:
+            return
+        node = adj.waiting if adj.waiting is not None else self.bar_node(RESULT)
+        self.add(name, node, owned=False, thin=False)
+
+    def result_is_shadow(self) -> bool:
+        return self.unit.spec.result_memory
+
+    def alias_back(self, name: str, node: ast.expr) -> None:
+        """An alias of unknown type was a number after all: its adjoint comes back by value."""
+        if isinstance(self.unit.type(name), ty.Array):
+            return
+        made = self.module.support("alias_back", self.bar_node(name), node)
+        self.emit(syn.assign(self.bar(name), made))
+
+    def with_(self, stmt: ir.With) -> None:
+        inner = self.sub(stmt.body)
+        if stmt.special is not None or not inner:
+            self.out += inner
+            return
+        items = [ast.withitem(self.again(c), None) for c in stmt.contexts]
+        if all(_is_errstate(c) for c in stmt.contexts):
+            self.out.append(ast.With(items, inner))
+        else:
+            self.out += inner
+
+    def user_code(self, stmt: ir.With) -> None:
+        """`with sg.adjoint_of(x) as x_bar`: the user's statements, run here."""
+        assert isinstance(stmt.value, ir.Var) and stmt.bound is not None
+        name = stmt.value.name
+        if not self.unit.is_active(name):
+            raise located(
+                NotDifferentiable,
+                stmt.loc,
+                f"{name} carries no derivative to the result, so it has no adjoint to change",
+                fixes=["remove the block, or name a variable that the result depends on"],
+            )
+        self.comment(stmt)
+        if self.unit.kind(name) != "memory":
+            self.own(name)
+        bound = stmt.bound
+        self.emit(syn.assign(bound, self.bar_node(name)))
+        for inner in stmt.body:
+            assert isinstance(inner, ir.Verbatim)
+            self.emit(self.text.verbatim(inner))
+        if self.unit.kind(name) == "memory":
+            if isinstance(self.unit.type(name), ty.Array):
+                whole = syn.expr("a[...]", a=self.bar_node(name))
+                self.emit(syn.assign(whole, syn.name(bound)))
+            else:
+                raise located(
+                    UnsupportedSyntax, stmt.loc, f"adjoint_of({name}): the type of {name} is not known"
+                )
+        elif bound != self.bar(name):
+            self.emit(syn.assign(self.bar(name), syn.name(bound)))
+            self.state[name] = Adj(None, False, False)
+        self.line = 0
+
+    def try_(self, stmt: ir.Try) -> None:
+        """Handlers end in an exit or carry no derivative: the body's reverse is the whole reverse."""
+        active = [any(self.unit.differentiates(s) for s in ir.walk(h.body)) for h in stmt.handlers]
+        flagged = self.found.control
+        del flagged
+        if any(active):
+            raise located(
+                UnsupportedSyntax,
+                stmt.loc,
+                "a derivative passes through an exception handler",
+                fixes=["test for the condition with `if` instead of catching the exception"],
+            )
+        self.block(stmt.final)
+        self.block(stmt.orelse)
+        self.block(stmt.body)
+
+    # ---- assignments -------------------------------------------------------------------------------
+
+    def assign(self, stmt: ir.Assign) -> None:
+        name, unit = stmt.target.name, self.unit
+        target = unit.facts.targets.get(stmt.sid)
+        if stmt.inplace is not None:
+            self.inplace(stmt, target)
+            return
+        if isinstance(target, User):
+            self.call(stmt, target)
+            return
+        kind = unit.kind(name) if unit.is_active(name) else "number"
+        if kind == "memory":
+            self.assign_memory(stmt, target)
+            return
+        if name not in self.state:
+            self.undo(stmt)
+            return
+        self.value_rule(stmt, stmt.value, target)
+
+    def value_rule(self, stmt: ir.Assign, expr: ir.Expr, target: object) -> None:
+        """The target's adjoint is a value: take it, undo the binding, contribute."""
+        name = stmt.target.name
+        match expr:
+            case ir.Const() | ir.Global() | ir.Opaque():
+                self.take(name, 0)
+                self.undo(stmt)
+            case ir.Var():
+                adj = self.state[name]
+                thin, owned = adj.thin, adj.owned
+                g = self.take(name, 1)
+                self.undo(stmt)
+                self.contribute(expr, g, owned, thin)
+            case ir.Index(obj, key):
+                g = self.take_full(name)
+                g = self.after_undo(stmt, g)
+                self.add_item(stmt, obj, key, g)
+            case ir.Build():
+                g = self.take_full(name)
+                g = self.after_undo(stmt, g)
+                self.unpack(expr, g)
+            case ir.Closure(_, free):
+                g = self.take_full(name)
+                g = self.after_undo(stmt, g)
+                for k, (_, a) in enumerate(free):
+                    self.contribute(a, syn.expr("g[k]", g=g, k=syn.number(k)), False)
+            case ir.Attr(obj, attr) if target is None:
+                g = self.take_full(name)
+                g = self.after_undo(stmt, g)
+                self.add_attr(obj, attr, g)
+            case _:
+                self.library_rule(stmt, expr, target)
+
+    def take_full(self, name: str) -> ast.expr:
+        self.full(name)
+        return self.take(name)
+
+    def after_undo(self, stmt: ir.Stmt, g: ast.expr) -> ast.expr:
+        """Undo a statement; the cotangent is kept if the undoing changes its variable."""
+        self.undo(stmt)
+        return g
+
+    def unpack(self, expr: ir.Build, g: ast.expr) -> None:
+        if expr.kind == "dict":
+            for key, item in zip(expr.keys, expr.items, strict=True):
+                if key is not None and not isinstance(item, ir.Star):
+                    self.contribute(item, syn.expr("g[k]", g=g, k=self.primal(key)), False)
+                elif self.unit.is_active(ir.unstar(item)):
+                    raise self.unsupported(expr, "`**` of an active dict in a display")
+            return
+        for k, item in enumerate(expr.items):
+            if isinstance(item, ir.Star):
+                if self.unit.is_active(item.value):
+                    raise self.unsupported(expr, "`*` of an active sequence of unknown length")
+                continue
+            self.contribute(item, syn.expr("g[k]", g=g, k=syn.number(k)), False)
+
+    def unsupported(self, where: object, what: str) -> Exception:
+        loc = getattr(where, "loc", None)
+        return located(
+            UnsupportedSyntax, loc, f"{what} is not supported in differentiated code",
+            fixes=["write the items out one by one"],
+        )
+
+    # ---- places ----------------------------------------------------------------------------------
+
+    def add_item(self, stmt: ir.Stmt, obj: ir.Atom, key: ir.Key, g: ast.expr) -> None:
+        """`v = a[k]`: add the cotangent at k of a's adjoint."""
+        if not isinstance(obj, ir.Var) or not self.unit.is_active(obj):
+            return
+        root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
+        if self.unit.kind(root.name) != "memory":
+            self.own_container(root.name)
+        place = self.place_of(obj, root)
+        t = self.unit.facts.of(obj)
+        if isinstance(t, ty.Array):
+            self.add_element(stmt, place, key, g)
+        elif isinstance(t, ty.Unknown) or not self.simple_key(key):
+            made = self.module.support("item_add", place, self.key_value(key), g)
+            self.emit(ast.Expr(made))
+        elif self.leaf_is_container(stmt):
+            self.emit(ast.Expr(self.module.support("item_add", place, self.key_value(key), g)))
+        else:
+            node = ast.Subscript(place, self.key(key), ast.Load())
+            self.emit(syn.augment(node, ast.Add(), g))
+
+    def leaf_is_container(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Assign):
+            return True
+        return not isinstance(self.unit.type(stmt.target.name), ty.Number | ty.Array)
+
+    def simple_key(self, key: ir.Key) -> bool:
+        return not isinstance(key, ir.Slice | ir.KeyTuple)
+
+    def own_container(self, name: str) -> None:
+        t = self.unit.type(name)
+        if isinstance(t, ty.Array) or name not in self.state:
+            self.own(name)
+            return
+        adj = self.state[name]
+        node = self.value(name)
+        if not adj.owned:
+            adj.waiting, adj.owned = None, True
+            self.emit(syn.assign(self.bar(name), self.module.support("own", node)))
+        else:
+            self.settle(name)
+
+    def place_of(self, obj: ir.Var, root: ir.Var) -> ast.expr:
+        """The place of `obj` inside the adjoint of its container `root`: `p_bar["a"]`."""
+        if obj == root:
+            return self.bar_node(root.name)
+        again = self.found.needs.again(obj.name)
+        assert again is not None
+        value = again.value
+        assert isinstance(value, ir.Index | ir.Attr) and isinstance(value.obj, ir.Var)
+        inner = self.place_of(value.obj, root)
+        if isinstance(value, ir.Attr):
+            return ast.Attribute(inner, value.name, ast.Load())
+        return ast.Subscript(inner, self.key(value.key), ast.Load())
+
+    def key_value(self, key: ir.Key) -> ast.expr:
+        """A key as a value: slices are written as calls."""
+        match key:
+            case ir.KeyTuple(items):
+                return syn.tuple_of(self.key_value(i) for i in items)
+            case ir.Slice(lower, upper, step):
+                parts = [syn.number(None) if a is None else self.primal(a) for a in (lower, upper, step)]
+                return syn.call("slice", *parts)
+            case _:
+                return self.primal(key)
+
+    def add_element(self, stmt: ir.Stmt, place: ast.expr, key: ir.Key, g: ast.expr) -> None:
+        if self.unit.basic(key) or self.is_mask(key):
+            node = ast.Subscript(place, self.key(key), ast.Load())
+            self.emit(syn.augment(node, ast.Add(), g))
+        elif surely_copies(self.unit.facts, key):
+            node = self.module.numpy("add.at", place, self.key_value(key), g)
+            self.emit(ast.Expr(node))
+        else:
+            self.emit(ast.Expr(self.module.support("item_add", place, self.key_value(key), g)))
+
+    def is_mask(self, key: ir.Key) -> bool:
+        if isinstance(key, ir.Slice | ir.KeyTuple):
+            return False
+        t = self.unit.facts.of(key)
+        return isinstance(t, ty.Array) and t.dtype == bool
+
+    def add_attr(self, obj: ir.Atom, attr: str, g: ast.expr) -> None:
+        if not isinstance(obj, ir.Var) or not self.unit.is_active(obj):
+            return
+        root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
+        if self.unit.kind(root.name) != "memory":
+            self.own_container(root.name)
+        place = self.place_of(obj, root)
+        self.emit(ast.Expr(self.module.support("attr_add", place, ast.Constant(attr), g)))
+
+    # ---- library functions ---------------------------------------------------------------------
+
+    def library_rule(self, stmt: ir.Assign, expr: ir.Expr, target: object) -> None:
+        name = stmt.target.name
+        if isinstance(target, Container):
+            self.container_rule(stmt, expr, target)
+            return
+        if isinstance(target, Construct):
+            g = self.take_full(name)
+            g = self.after_undo(stmt, g)
+            for f, b in zip(target.fields, target.args, strict=True):
+                assert not isinstance(b, Packed)
+                got = self.module.support("field", g, ast.Constant(f)) if not issubclass(target.cls, tuple) else syn.expr(
+                    "g[k]", g=g, k=syn.number(target.cls._fields.index(f))  # type: ignore[attr-defined]
+                )
+                self.contribute(b, got, False)
+            return
+        if not isinstance(target, Library):
+            raise self.no_rule(stmt, expr, target)
+        terms = self.terms(stmt, expr, target)
+        self.apply(stmt, terms, name)
+
+    def terms(self, stmt: ir.Stmt, expr: ir.Expr, target: Library) -> list[Term]:
+        """The terms of a call; an active argument without one is refused."""
+        from srcgrad.analysis.flow import bound_atoms
+
+        if target.entry.kind == "function":
+            return []
+        terms = self.found.needs.library_terms(stmt, expr, target)
+        have = {t.param for t in terms}
+        for param, b in target.args:
+            if param in have or target.entry.kind == "nondiff":
+                continue
+            for a in bound_atoms(b):
+                if self.unit.is_active(a):
+                    assert isinstance(a, ir.Var)
+                    shown = a.name.split("%")[0] or "this argument"
+                    raise located(
+                        NotDifferentiable,
+                        stmt.loc,
+                        f"{target.entry.name} has no derivative with respect to {param}",
+                        chain=self.chain(a.name),
+                        fixes=[
+                            f"give a rule with @srcgrad.rule({target.entry.name})",
+                            f"mark the value constant with srcgrad.stop_gradient({shown})",
+                        ],
+                    )
+        return terms
+
+    def chain(self, name: str) -> list[tuple[str, int]]:
+        return self.unit.act.chain(name)
+
+    def no_rule(self, stmt: ir.Stmt, expr: ir.Expr, target: object) -> Exception:
+        atoms = [a for a in ir.operands(expr) if isinstance(a, ir.Var) and self.unit.is_active(a)]
+        what = target.what if isinstance(target, Uncharted) else "this operation"
+        why = f": {target.why}" if isinstance(target, Uncharted) and target.why else ""
+        return located(
+            MissingRule,
+            stmt.loc,
+            f"no derivative rule for {what}{why}",
+            chain=self.chain(atoms[0].name) if atoms else (),
+            fixes=[
+                f"give a rule with @srcgrad.rule({what})",
+                "mark the value constant with srcgrad.stop_gradient(...)",
+            ],
+        )
+
+    def apply(self, stmt: ir.Assign, terms: list[Term], name: str) -> None:
+        """Contributions of a value: the cotangent, then undoing, then each term."""
+        adj = self.state[name]
+        mentions = sum(t.cotangents() for t in terms)
+        if adj.thin and not all(self.takes_thin(t, name) for t in terms):
+            self.full(name)
+        thin = self.state[name].thin
+        early = self.reads_result(terms, name) and self.overwritten(stmt)
+        own = name in {a.name for t in terms for a in (t.operand,) if isinstance(a, ir.Var)}
+        g = self.take(name, mentions)
+        ordered = sorted(terms, key=lambda t: isinstance(t.operand, ir.Var) and t.operand.name == name)
+        if early:
+            kept = self.text.names.temporary()
+            self.emit(syn.assign(kept, syn.name(self.text.var(name))))
+            out: ast.expr = syn.name(kept)
+        else:
+            out = syn.name(self.text.var(name))
+        if own and isinstance(g, ast.Name) and mentions > 1 and len(ordered) > 1:
+            ordered = self.keep_apart(ordered)
+        self.undo(stmt)
+        for term in ordered:
+            self.term(term, g, out, thin, name)
+
+    def keep_apart(self, terms: list[Term]) -> list[Term]:
+        return terms
+
+    def reads_result(self, terms: list[Term], name: str) -> bool:
+        del name
+        return any(t.reads_out() for t in terms)
+
+    def overwritten(self, stmt: ir.Assign) -> bool:
+        return any(
+            s.when == "before" and s.var == stmt.target.name
+            for s in self.found.saves.get(stmt.sid, ())
+        )
+
+    def takes_thin(self, term: Term, name: str) -> bool:
+        if isinstance(term.operand, Packed):
+            return False
+        return takes_thin(term, self.unit.facts.of(term.operand), self.unit.type(name))
+
+    def term(self, term: Term, g: ast.expr, out: ast.expr, thin: bool, name: str) -> None:
+        node = self.formula(term, g, out)
+        if isinstance(term.operand, Packed):
+            self.spread(term, node)
+            return
+        operand = term.operand
+        assert isinstance(operand, ir.Var)
+        still_thin = thin and stays_thin(self.unit.facts, term, self.unit.type(name))
+        if term.fills and self.unit.kind(operand.name) != "memory":
+            self.contribute(operand, node, False, True)
+            return
+        fresh = is_fresh(syn.simplify(node))
+        if term.reduces:
+            node, fresh = self.reduce(term, operand, node, name, fresh)
+        self.contribute(operand, node, fresh and not still_thin, still_thin)
+
+    def reduce(
+        self, term: Term, operand: ir.Var, node: ast.expr, name: str, fresh: bool
+    ) -> tuple[ast.expr, bool]:
+        """Sum a contribution down to the shape of its operand."""
+        t, result = self.unit.facts.of(operand), self.unit.type(name)
+        if isinstance(t, ty.Number) and isinstance(result, ty.Array) and not _complex(result):
+            return self.module.numpy("sum", node), True
+        if isinstance(t, ty.Number) and isinstance(result, ty.Number):
+            return ast.Attribute(node, "real", ast.Load()), True
+        return self.module.support("unbroadcast", node, self.primal(operand)), False
+
+    def formula(self, term: Term, g: ast.expr, out: ast.expr) -> ast.expr:
+        """The term's formula with the call's own operands."""
+        parts: dict[str, ast.expr] = {"g": g, "out": out}
+        for n in _names(term.formula):
+            if n in HELPERS or n in parts or n not in term.env:
+                continue
+            parts[n] = self.bound(term.env[n])
+        self.module.formula(term.formula)
+        return syn.substitute(term.formula, parts)
+
+    def bound(self, b: Bound | ast.expr) -> ast.expr:
+        if isinstance(b, ast.expr):
+            return b
+        if isinstance(b, Packed):
+            items = [self.primal(ir.unstar(i)) for i in b.items]
+            return syn.tuple_of(items)
+        return self.primal(b)
+
+    def spread(self, term: Term, node: ast.expr) -> None:
+        """Several operands at once (`np.maximum.reduce`, `max(a, b, c)`): a tuple of contributions."""
+        assert isinstance(term.operand, Packed)
+        active = [(k, i) for k, i in enumerate(term.operand.items) if self.unit.is_active(ir.unstar(i))]
+        if len(active) > 1:
+            kept = self.text.names.temporary()
+            self.emit(syn.assign(kept, node))
+            node = syn.name(kept)
+        for k, item in active:
+            self.contribute(ir.unstar(item), syn.expr("t[k]", t=node, k=syn.number(k)), False)
+
+    def container_rule(self, stmt: ir.Assign, expr: ir.Expr, target: Container) -> None:
+        """Containers kept by value: copies and reads of them."""
+        g = self.take_full(stmt.target.name)
+        g = self.after_undo(stmt, g)
+        match target.name:
+            case "alias" | "list" | "tuple" | "dict" | "copy":
+                source = ir.operands(expr)[-1 if isinstance(expr, ir.Call) else 0]
+                self.contribute(source, self.module.support("like", g, self.primal(source)), False)
+            case "get":
+                assert isinstance(expr, ir.Method)
+                self.get_rule(expr, g)
+            case "values" | "items":
+                raise self.unsupported(stmt, f"dict.{target.name}() outside a for loop")
+            case _:
+                raise self.no_rule(stmt, expr, Uncharted(f"the method {target.name}", ""))
+
+    def get_rule(self, expr: ir.Method, g: ast.expr) -> None:
+        """`d.get(k, default)`: the item when it is there."""
+        if isinstance(expr.obj, ir.Var) and self.unit.is_active(expr.obj):
+            if self.unit.kind(expr.obj.name) != "memory":
+                self.own_container(expr.obj.name)
+            key = self.primal(ir.unstar(expr.args[0]))
+            self.emit(ast.Expr(self.module.support("get_add", self.bar_node(expr.obj.name), key, g)))
+        if len(expr.args) > 1:
+            default = ir.unstar(expr.args[1])
+            if self.unit.is_active(default):
+                key, obj = self.primal(ir.unstar(expr.args[0])), self.primal(expr.obj)
+                node = ast.IfExp(ast.Compare(key, [ast.In()], [obj]), syn.number(0.0), g)
+                self.contribute(default, node, False)
+
+    # ---- memory ----------------------------------------------------------------------------------
+
+    def assign_memory(self, stmt: ir.Assign, target: object) -> None:
+        """The target has a shadow: it is the cotangent, complete, of the fresh array."""
+        name = stmt.target.name
+        alias = self.unit.aliases(stmt)
+        g: ast.expr = self.bar_node(name)
+        pair = self.found.pairs.get(stmt.sid)
+        if pair is not None:
+            kept = self.text.names.temporary() + "_bar"
+            self.emit(syn.assign(kept, g))
+            g = syn.name(kept)
+        if alias is not None and not self.decides_at_run_time(stmt):
+            self.undo(stmt)
+            return
+        if alias is not None:
+            self.undo_view(stmt, alias, g)
+            return
+        expr = stmt.value
+        if isinstance(target, Library):
+            terms = self.terms(stmt, expr, target)
+            early = any(t.reads_out() for t in terms) and (pair is not None)
+            out: ast.expr = syn.name(self.text.var(name))
+            if early:
+                kept = self.text.names.temporary()
+                self.emit(syn.assign(kept, out))
+                out = syn.name(kept)
+            self.undo(stmt)
+            for term in terms:
+                self.term(term, g, out, False, name)
+            return
+        self.undo(stmt)
+        match expr:
+            case ir.Build():
+                self.unpack_memory(expr, g)
+            case ir.Closure(_, free):
+                for k, (_, a) in enumerate(free):
+                    self.part_back(a, syn.expr("g[k]", g=g, k=syn.number(k)))
+            case ir.Index(obj, key):
+                self.add_item(stmt, obj, key, g)
+            case ir.Const() | ir.Global() | ir.Opaque():
+                return
+            case _ if isinstance(target, Container | Construct):
+                self.container_memory(stmt, expr, target, g)
+            case _:
+                raise self.no_rule(stmt, expr, target)
+
+    def decides_at_run_time(self, stmt: ir.Assign) -> bool:
+        """Whether it is not known if an alias shares memory (unknown types, `reshape`)."""
+        name = stmt.target.name
+        target = self.unit.facts.targets.get(stmt.sid)
+        if isinstance(target, Library) and target.entry.view == "maybe":
+            return True
+        alias = self.unit.aliases(stmt)
+        assert alias is not None
+        known = isinstance(self.unit.type(name), ty.Array) and isinstance(
+            self.unit.type(alias.name), ty.Array
+        )
+        return not known and self.found.is_tracked(name)
+
+    def undo_view(self, stmt: ir.Assign, alias: ir.Var, g: ast.expr) -> None:
+        """A value of unknown type that may be a part of `alias`, or a number or copy taken from it."""
+        self.undo(stmt)
+        target = self.unit.facts.targets.get(stmt.sid)
+        name = stmt.target.name
+        if isinstance(stmt.value, ir.Index):
+            place = self.bar_node(alias.name)
+            node = self.module.support("part_back", place, self.key_value(stmt.value.key), g)
+            self.emit(ast.Expr(node))
+            return
+        if isinstance(target, Library):
+            terms = self.terms(stmt, stmt.value, target)
+            body: list[ast.stmt] = []
+            outer, self.out = self.out, body
+            for term in terms:
+                self.term(term, g, syn.name(self.text.var(name)), False, name)
+            self.out = outer
+            test = ast.UnaryOp(ast.Not(), self.module.support("shares", g, self.bar_node(alias.name)))
+            self.out += conditional(test, body, [])
+            return
+        if isinstance(stmt.value, ir.Attr):
+            node = self.module.support("attr_back", self.bar_node(alias.name), ast.Constant(stmt.value.name), g)
+            self.emit(ast.Expr(node))
+            return
+        self.part_back(alias, g)
+
+    def part_back(self, a: ir.Atom, g: ast.expr) -> None:
+        """The shadow of a part is shared; the adjoint of a number comes back by value."""
+        if not isinstance(a, ir.Var) or not self.unit.is_active(a):
+            return
+        t = self.unit.type(a.name)
+        if isinstance(t, ty.Number) or self.unit.kind(a.name) != "memory":
+            self.add(a.name, g, False)
+        elif not isinstance(t, ty.Array):
+            made = self.module.support("alias_back", self.bar_node(a.name), g)
+            self.emit(syn.assign(self.bar(a.name), made))
+
+    def unpack_memory(self, expr: ir.Build, g: ast.expr) -> None:
+        if expr.kind == "dict":
+            for key, item in zip(expr.keys, expr.items, strict=True):
+                if key is not None:
+                    self.part_back(ir.unstar(item), syn.expr("g[k]", g=g, k=self.primal(key)))
+                elif self.unit.is_active(ir.unstar(item)):
+                    raise self.unsupported(expr, "`**` of an active dict in a display")
+            return
+        for k, item in enumerate(expr.items):
+            if isinstance(item, ir.Star):
+                if self.unit.is_active(item.value):
+                    raise self.unsupported(expr, "`*` of an active sequence of unknown length")
+                continue
+            self.part_back(item, syn.expr("g[k]", g=g, k=syn.number(k)))
+
+    def container_memory(
+        self, stmt: ir.Assign, expr: ir.Expr, target: Container | Construct, g: ast.expr
+    ) -> None:
+        if isinstance(target, Container) and isinstance(expr, ir.Call):
+            source = ir.operands(expr)[-1]
+            if isinstance(source, ir.Var) and self.unit.is_active(source):
+                self.emit(ast.Expr(self.module.support("copy_back", self.shadow(source), g)))
+            return
+        if isinstance(target, Container) and target.name == "pop" and isinstance(expr, ir.Method):
+            key = self.primal(ir.unstar(expr.args[0])) if expr.args else syn.number(-1)
+            obj, bar = self.primal(expr.obj), self.shadow(expr.obj)
+            item = syn.name(self.text.var(stmt.target.name))
+            del item
+            self.emit(ast.Expr(self.module.support("pop_back", obj, bar, key, self.slots.popped(stmt), g)))
+            return
+        if isinstance(target, Container) and target.name == "copy":
+            assert isinstance(expr, ir.Method)
+            self.emit(ast.Expr(self.module.support("copy_back", self.shadow(expr.obj), g)))
+            return
+        raise self.no_rule(stmt, expr, Uncharted("this container method", "")) 
+
+    def shadow(self, a: ir.Atom) -> ast.expr:
+        assert isinstance(a, ir.Var)
+        return self.bar_node(a.name)
+
+    def inplace(self, stmt: ir.Assign, target: object) -> None:
+        """`u op= e` on an array: a store of the operation's result into u[...]."""
+        name = stmt.target.name
+        if not isinstance(stmt.value, ir.Op) or not isinstance(target, Library):
+            raise self.no_rule(stmt, stmt.value, target)
+        operand = stmt.value.args[1]
+        if isinstance(self.unit.type(name), ty.Array):
+            self.inplace_array(stmt, target, operand)
+            return
+        pair = self.slots.inplace_slot(stmt)
+        g = syn.name(self.text.names.temporary() + "_bar")
+        u, u_bar = self.text.var(name), self.bar(name)
+        undo = self.module.support("inplace_undo", syn.name(u), syn.name(u_bar), pair)
+        target_node = syn.tuple_of([g, syn.name(u), syn.name(u_bar)])
+        self.emit(syn.assign(target_node, undo))
+        for term in self.terms(stmt, stmt.value, target):
+            self.term(term, g, syn.name(u), False, name)
+
+    def inplace_array(self, stmt: ir.Assign, target: Library, operand: ir.Atom) -> None:
+        name, op = stmt.target.name, stmt.inplace
+        shares = isinstance(operand, ir.Var) and (
+            self.unit.fx.memory(operand.name)
+            and self.unit.fx.root(operand.name) == self.unit.fx.root(name)
+        )
+        bar = self.bar_node(name)
+        active = self.unit.is_active(operand)
+        if op in ("add", "sub") and not shares:
+            self.undo(stmt)
+            if active:
+                node = bar if op == "add" else syn.negative(bar)
+                self.store_contribution(operand, node, self.unit.type(name), False)
+            return
+        if op in ("mul", "truediv") and not active and not shares:
+            self.undo(stmt)
+            kind = ast.Mult() if op == "mul" else ast.Div()
+            self.emit(ast.AugAssign(ast.Name(self.bar(name), ast.Store()), kind, self.primal(operand)))
+            return
+        g = syn.name(self.text.names.temporary() + "_bar")
+        self.emit(syn.assign(g, syn.expr("u.copy()", u=bar)))
+        self.emit(syn.assign(syn.expr("u[...]", u=bar), syn.number(0.0)))
+        kept: ast.expr = syn.name(self.text.var(name))
+        terms = self.terms(stmt, stmt.value, target)
+        if any(t.reads_out() for t in terms):
+            held = self.text.names.temporary()
+            self.emit(syn.assign(held, syn.expr("u.copy()", u=kept)))
+            kept = syn.name(held)
+        self.undo(stmt)
+        for term in terms:
+            self.term(term, g, kept, False, name)
+
+    def store_contribution(self, e: ir.Atom, node: ast.expr, place: ty.Type, fresh: bool) -> None:
+        """The cotangent of a stored value, summed to its shape."""
+        if not isinstance(e, ir.Var) or not self.unit.is_active(e):
+            return
+        t = self.unit.facts.of(e)
+        if isinstance(t, ty.Number) and isinstance(place, ty.Array) and not _complex(place):
+            node, fresh = self.module.numpy("sum", node), True
+        elif must_reduce(t, place):
+            node = self.module.support("unbroadcast", node, self.primal(e))
+        self.contribute(e, node, fresh)
+
+    def store(self, stmt: ir.Store) -> None:
+        """`u[k] = e`: take the cotangent there, zero it, restore, then pass it on (finding 1)."""
+        if not isinstance(stmt.base, ir.Var):
+            raise self.global_store(stmt)
+        base = self.unit.type(stmt.base.name)
+        if not isinstance(base, ty.Array):
+            self.store_unknown(stmt)
+            return
+        if not ty.can_be_active(base) and self.unit.is_active(stmt.value):
+            raise self.integer_store(stmt)
+        from srcgrad.analysis import probe
+
+        place = probe.index_type(base, self.known_key(stmt.key))
+        whole = ast.Subscript(self.bar_node(stmt.base.name), self.key(stmt.key), ast.Load())
+        scalar = isinstance(place, ty.Number)
+        distinct = self.unit.basic(stmt.key) or self.is_mask(stmt.key)
+        if stmt.op is None:
+            self.plain_store(stmt, whole, place, scalar, distinct)
+        else:
+            self.augmented_store(stmt, whole, place, scalar, distinct)
+
+    def known_key(self, key: ir.Key) -> object:
+        from srcgrad.analysis.infer import Inference
+
+        return Inference(self.unit.program, self.unit.facts).key(key)
+
+    def plain_store(
+        self, stmt: ir.Store, whole: ast.expr, place: ty.Type, scalar: bool, distinct: bool
+    ) -> None:
+        active = self.unit.is_active(stmt.value)
+        g: ast.expr | None = None
+        if active:
+            g = syn.name(self.text.names.temporary() + "_bar")
+            if not distinct:
+                node: ast.expr = self.module.support(
+                    "last_written", self.bar_node(stmt.base.name), self.key_value(stmt.key)  # type: ignore[union-attr]
+                )
+            elif scalar or not self.unit.basic(stmt.key):
+                node = whole
+            else:
+                node = syn.expr("a.copy()", a=whole)
+            self.emit(syn.assign(g, node))
+        self.emit(syn.assign(whole, syn.number(0.0)))
+        self.undo(stmt)
+        if g is not None:
+            self.store_contribution(stmt.value, g, place, True)
+
+    def augmented_store(
+        self, stmt: ir.Store, whole: ast.expr, place: ty.Type, scalar: bool, distinct: bool
+    ) -> None:
+        """`u[k] op= e`."""
+        op, e = stmt.op, stmt.value
+        assert isinstance(stmt.base, ir.Var) and op is not None
+        shares = isinstance(e, ir.Var) and self.unit.fx.memory(e.name) and (
+            self.unit.fx.root(e.name) == self.unit.fx.root(stmt.base.name)
+        )
+        old = ast.Subscript(syn.name(self.text.var(stmt.base.name)), self.key(stmt.key), ast.Load())
+        active = self.unit.is_active(e)
+        if distinct and op in ("add", "sub"):
+            self.undo(stmt)
+            if active:
+                node: ast.expr = whole
+                if shares and not scalar:
+                    node = syn.expr("a.copy()", a=whole)
+                self.store_contribution(e, node if op == "add" else syn.negative(node), place, shares)
+            return
+        if distinct and op in ("mul", "truediv") and not shares:
+            self.undo(stmt)
+            factor = self.primal(e)
+            if active:
+                if op == "mul":
+                    node = syn.expr("g * u", g=whole, u=old)
+                else:
+                    node = syn.expr("-g * u / (e * e)", g=whole, u=old, e=factor)
+                self.store_contribution(e, node, place, True)
+            kind = ast.Mult() if op == "mul" else ast.Div()
+            self.emit(ast.AugAssign(syn._as_store(whole), kind, factor))  # type: ignore[arg-type]
+            return
+        self.general_augmented(stmt, whole, old, place)
+
+    def general_augmented(
+        self, stmt: ir.Store, whole: ast.expr, old: ast.expr, place: ty.Type
+    ) -> None:
+        """Any operator and index: gather, apply the operator's own rule, scatter."""
+        from srcgrad.analysis.partials import vjp_term
+        from srcgrad.rules.python import OPERATORS
+
+        assert stmt.op is not None and isinstance(stmt.base, ir.Var)
+        entry = self.unit.program.rule(OPERATORS[stmt.op])
+        if entry is None or entry.params is None:
+            raise self.no_rule(stmt, stmt.value, Uncharted(f"the operator {stmt.op}", ""))
+        one, two = list(entry.params.parameters)[:2]
+        held = f"%held{stmt.sid}"
+        self.unit.facts.types[held] = place if not isinstance(place, ty.Unknown) else ty.UNKNOWN
+        call = Library(entry, ((one, ir.Var(held)), (two, stmt.value)))
+        bar = self.bar_node(stmt.base.name)
+        g = syn.name(self.text.names.temporary() + "_bar")
+        key = self.key_value(stmt.key)
+        self.emit(syn.assign(g, self.module.support("last_written", bar, key)))
+        self.emit(syn.assign(whole, syn.number(0.0)))
+        self.undo(stmt)
+        gathered = self.text.names.temporary()
+        self.emit(syn.assign(gathered, syn.expr("a + 0.0", a=old)))
+        self.text.printed[held] = gathered
+        for param, operand in ((two, stmt.value), (one, ir.Var(held))):
+            if param == two and not self.unit.is_active(stmt.value):
+                continue
+            term = vjp_term(self.unit.facts, call, param, operand, ty.UNKNOWN)
+            if term is None:
+                raise self.no_rule(stmt, stmt.value, Uncharted(f"the operator {stmt.op}", ""))
+            out = self.text.operator(stmt.op, [syn.name(gathered), self.primal(stmt.value)])
+            node = self.formula(term, g, out)
+            if param == two:
+                node = self.module.support("unbroadcast", node, self.primal(stmt.value))
+                self.contribute(stmt.value, node, False)
+            else:
+                node = self.module.support("unbroadcast", node, syn.name(gathered))
+                self.emit(ast.Expr(self.module.support("item_add", bar, key, node)))
+
+    def store_unknown(self, stmt: ir.Store) -> None:
+        """A store into something of unknown type, or into a container."""
+        assert isinstance(stmt.base, ir.Var)
+        slot = self.slots.item_slot(stmt)
+        obj, bar = syn.name(self.text.var(stmt.base.name)), self.bar_node(stmt.base.name)
+        g = syn.name(self.text.names.temporary() + "_bar")
+        back = self.module.support("store_back", obj, bar, self.key_value(stmt.key), slot)
+        if stmt.op is None:
+            self.emit(syn.assign(g, back))
+            if self.unit.is_active(stmt.value):
+                self.value_back(stmt.value, g)
+            return
+        self.emit(syn.assign(g, back))
+        old = ast.Subscript(obj, self.key(stmt.key), ast.Load())
+        self.unknown_operator(stmt, g, old)
+
+    def value_back(self, e: ir.Atom, g: ast.expr) -> None:
+        """What comes back for a stored value: its adjoint, or None where its shadow was shared."""
+        assert isinstance(e, ir.Var)
+        if self.unit.kind(e.name) == "memory" and not isinstance(self.unit.type(e.name), ty.Array):
+            made = self.module.support("stored_back", self.bar_node(e.name), g, self.primal(e))
+            self.emit(syn.assign(self.bar(e.name), made))
+        elif self.unit.kind(e.name) == "memory":
+            self.emit(ast.Expr(self.module.support("stored_back", self.bar_node(e.name), g, self.primal(e))))
+        else:
+            self.add(e.name, self.module.support("unbroadcast", g, self.primal(e)), False)
+
+    def unknown_operator(self, stmt: ir.Store, g: ast.expr, old: ast.expr) -> None:
+        from srcgrad.analysis.partials import vjp_term
+        from srcgrad.rules.python import OPERATORS
+
+        assert stmt.op is not None and isinstance(stmt.base, ir.Var)
+        entry = self.unit.program.rule(OPERATORS[stmt.op])
+        assert entry is not None and entry.params is not None
+        one, two = list(entry.params.parameters)[:2]
+        held = f"%held{stmt.sid}"
+        self.unit.facts.types[held] = ty.UNKNOWN
+        gathered = self.text.names.temporary()
+        self.emit(syn.assign(gathered, self.module.support("own", old)))
+        self.text.printed[held] = gathered
+        call = Library(entry, ((one, ir.Var(held)), (two, stmt.value)))
+        out = self.text.operator(stmt.op, [syn.name(gathered), self.primal(stmt.value)])
+        if self.unit.is_active(stmt.value):
+            term = vjp_term(self.unit.facts, call, two, stmt.value, ty.UNKNOWN)
+            if term is None:
+                raise self.no_rule(stmt, stmt.value, Uncharted(f"the operator {stmt.op}", ""))
+            node = self.module.support("unbroadcast", self.formula(term, g, out), self.primal(stmt.value))
+            self.contribute(stmt.value, node, False)
+        term = vjp_term(self.unit.facts, call, one, ir.Var(held), ty.UNKNOWN)
+        assert term is not None
+        node = self.module.support("unbroadcast", self.formula(term, g, out), syn.name(gathered))
+        key = self.key_value(stmt.key)
+        self.emit(ast.Expr(self.module.support("item_add", self.bar_node(stmt.base.name), key, node)))
+
+    def integer_store(self, stmt: ir.Store) -> Exception:
+        assert isinstance(stmt.base, ir.Var) and isinstance(stmt.value, ir.Var)
+        dtype = getattr(self.unit.type(stmt.base.name), "dtype", "int")
+        return located(
+            NotDifferentiable,
+            stmt.loc,
+            f"a value with a derivative is stored into {stmt.base.name}, whose dtype {dtype} truncates it",
+            chain=self.chain(stmt.value.name),
+            fixes=["make the array of floats, for instance np.zeros(n)", "or stop_gradient(...)"],
+        )
+
+    def global_store(self, stmt: ir.Stmt) -> Exception:
+        return located(
+            UnsupportedSyntax,
+            stmt.loc,
+            "a value with a derivative is written into an object from outside the function "
+            "(a global or captured buffer)",
+            fixes=["make the buffer inside the function, or pass it as an argument"],
+        )
+
+    def store_attr(self, stmt: ir.StoreAttr) -> None:
+        raise located(
+            UnsupportedSyntax,
+            stmt.loc,
+            f"a value with a derivative is written into the attribute {stmt.name} of an object",
+            fixes=["keep it in a local variable or an array"],
+        )
+
+    # ---- calls for their effects -----------------------------------------------------------------
+
+    def effect(self, stmt: ir.Effect) -> None:
+        target = self.unit.facts.targets.get(stmt.sid)
+        if isinstance(target, User):
+            self.call(stmt, target)
+        elif isinstance(target, Container) and isinstance(stmt.value, ir.Method):
+            self.container_effect(stmt, stmt.value, target.name)
+        elif isinstance(target, Library):
+            self.library_effect(stmt, target)
+        else:
+            raise self.no_rule(stmt, stmt.value, target)
+
+    def container_effect(self, stmt: ir.Effect, expr: ir.Method, name: str) -> None:
+        obj, bar = self.primal(expr.obj), self.shadow(expr.obj)
+        args = [ir.unstar(a) for a in expr.args]
+        match name:
+            case "append" | "extend" | "insert":
+                key = self.primal(args[0]) if name == "insert" else syn.number(None)
+                g: ast.expr = self.module.support(f"list_{name}_back", obj, bar, *([key] if name == "insert" else []))
+                if not self.unit.is_active(args[-1]):
+                    self.emit(ast.Expr(g))
+                elif name == "extend":
+                    kept = syn.name(self.text.names.temporary() + "_bar")
+                    self.emit(syn.assign(kept, g))
+                    self.emit(ast.Expr(self.module.support("copy_back", self.shadow(args[-1]), kept)))
+                else:
+                    self.part_back_named(args[-1], g)
+            case "sort" | "fill":
+                from srcgrad.transform.adjoint.arrays import array_effect
+
+                array_effect(self, stmt, expr, name)
+            case _:
+                raise located(
+                    UnsupportedSyntax,
+                    stmt.loc,
+                    f"the method {name} changes a container that carries a derivative",
+                    fixes=["build a new container instead"],
+                )
+
+    def part_back_named(self, a: ir.Atom, g: ast.expr) -> None:
+        kept = syn.name(self.text.names.temporary() + "_bar")
+        self.emit(syn.assign(kept, g))
+        self.part_back(a, kept)
+
+    def library_effect(self, stmt: ir.Effect, target: Library) -> None:
+        from srcgrad.transform.adjoint.arrays import library_effect
+
+        library_effect(self, stmt, target)
+
+    # ---- user functions -----------------------------------------------------------------------------
+
+    def call(self, stmt: ir.Assign | ir.Effect, target: User) -> None:
+        """`v = f(a)`: the callee's own reverse sweep."""
+        found = self.callees.of(self.unit, stmt, target)
+        if found is None:
+            if isinstance(stmt, ir.Assign):
+                self.state.pop(stmt.target.name, None)
+            self.undo(stmt)
+            return
+        cotangent: ast.expr = syn.number(None)
+        if isinstance(stmt, ir.Assign) and found.result == "value":
+            name = stmt.target.name
+            if name not in self.state and not found.memory:
+                self.undo(stmt)
+                return
+            if name not in self.state:
+                cotangent = self.zero(name)
+            else:
+                cotangent = self.take_full(name)
+        elif isinstance(stmt, ir.Assign) and found.result == "memory":
+            cotangent = self.bar_node(stmt.target.name)
+            if stmt.sid in self.found.pairs:
+                kept = self.text.names.temporary() + "_bar"
+                self.emit(syn.assign(kept, cotangent))
+                cotangent = syn.name(kept)
+        saved = syn.name(self.slots.saved(stmt))
+        made = syn.call(found.reverse, cotangent, saved)
+        targets = found.returned
+        self.undo_after_call(stmt, made, targets, found)
+
+    def undo_after_call(self, stmt: ir.Stmt, made: ast.expr, targets: list[ir.Atom], found: object) -> None:
+        if not targets:
+            self.emit(ast.Expr(made))
+            self.undo(stmt)
+            return
+        parts: list[tuple[ir.Atom, ast.expr]] = []
+        if len(targets) == 1:
+            got = syn.name(self.text.names.temporary() + "_bar")
+            self.emit(syn.assign(got, made))
+            parts = [(targets[0], got)]
+        else:
+            kept = [syn.name(self.text.names.temporary() + "_bar") for _ in targets]
+            self.emit(syn.assign(syn.tuple_of(kept), made))
+            parts = list(zip(targets, kept, strict=True))
+        self.undo(stmt)
+        for a, node in parts:
+            if isinstance(a, ir.Var) and self.unit.is_active(a) and self.unit.kind(a.name) == "memory":
+                self.part_back(a, node)
+            else:
+                self.contribute(a, node, owned=False)
+
+
+# ---- helpers ---------------------------------------------------------------------------------------
+
+
+class _Again(Text):
+    """Prints expressions over atoms as the reverse sweep reads them."""
+
+    owner: Reverse
+    swap: dict[str, ast.expr]
+
+    def atom(self, a: ir.Atom) -> ast.expr:
+        swap = getattr(self, "swap", {})
+        if isinstance(a, ir.Var) and a.name in swap:
+            return swap[a.name]
+        return self.owner.primal(a)
+
+    def var(self, name: str) -> str:
+        return self.owner.text.var(name)
+
+
+def is_fresh(node: ast.expr) -> bool:
+    """Whether an expression surely makes a new array or number."""
+    match node:
+        case ast.BinOp() | ast.UnaryOp():
+            return True
+        case ast.Call(ast.Attribute(ast.Name("np"), attr)):
+            entry = registry.lookup(getattr(np, attr, None))
+            return entry is not None and entry.view == "never"
+        case _:
+            return False
+
+
+def _groups(block: ir.Block) -> list[list[ir.Stmt]]:
+    """Statements that came from one source statement: temporaries with the statement they serve."""
+    out: list[list[ir.Stmt]] = []
+    group: list[ir.Stmt] = []
+    for stmt in block:
+        if isinstance(stmt, ir.Assign) and stmt.target.is_temp:
+            group.append(stmt)
+            continue
+        if isinstance(stmt, ir.Assign | ir.Store | ir.StoreAttr | ir.Effect | ir.Exit):
+            out.append([*group, stmt])
+        else:
+            if group:
+                out.append(group)
+            out.append([stmt])
+        group = []
+    if group:
+        out.append(group)
+    return out
+
+
+def _assigned(node: ast.stmt) -> set[str]:
+    """Names that a statement binds or writes into."""
+    out: set[str] = set()
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.Assign):
+        targets = list(node.targets)
+    elif isinstance(node, ast.AugAssign):
+        targets = [node.target]
+    for t in targets:
+        parts = t.elts if isinstance(t, ast.Tuple) else [t]
+        for p in parts:
+            while isinstance(p, ast.Subscript | ast.Attribute):
+                p = p.value
+            if isinstance(p, ast.Name):
+                out.add(p.id)
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        # np.add.at(x_bar, ...) and support.item_add(x_bar, ...) write into their first argument.
+        for a in node.value.args[:2]:
+            while isinstance(a, ast.Subscript | ast.Attribute):
+                a = a.value
+            if isinstance(a, ast.Name):
+                out.add(a.id)
+    return out
+
+
+def _upward_exposed(block: ir.Block) -> set[str]:
+    """Variables that a block may read before it binds them."""
+    exposed: set[str] = set()
+
+    def visit(b: ir.Block, bound: set[str]) -> set[str]:
+        for s in b:
+            exposed.update(v.name for v in ir.reads(s) if v.name not in bound)
+            match s:
+                case ir.If():
+                    arms = [visit(s.body, set(bound)), visit(s.orelse, set(bound))]
+                    bound = arms[0] & arms[1]
+                case ir.For():
+                    visit(s.body, bound | {s.target.name})
+                case ir.While() | ir.Try():
+                    for inner in ir.blocks(s):
+                        visit(inner, set(bound))
+                case ir.With():
+                    bound = visit(s.body, bound)
+                case _:
+                    bound = bound | {v.name for v in ir.writes(s)}
+        return bound
+
+    visit(block, set())
+    return exposed
+
+
+def _complex(t: ty.Type) -> bool:
+    import numpy as np
+
+    return isinstance(t, ty.Array) and bool(np.issubdtype(t.dtype, np.complexfloating))
+
+
+def _zero_number(t: ty.Number) -> ast.expr:
+    import numpy as np
+
+    return syn.number(0j if issubclass(t.cls, complex | np.complexfloating) else 0.0)
+
+
+def zeros_of(module: Module, node: ast.expr) -> ast.expr:
+    shape = ast.Attribute(node, "shape", ast.Load())
+    return module.numpy("zeros", shape, ast.Attribute(node, "dtype", ast.Load()))
+
+
+def full_of(module: Module, node: ast.expr, value: ast.expr, t: ty.Type) -> ast.expr:
+    import numpy as np
+
+    shape = ast.Attribute(node, "shape", ast.Load())
+    if isinstance(t, ty.Array) and t.dtype == np.float64:
+        return module.numpy("full", shape, value)
+    return module.numpy("full", shape, value, dtype=ast.Attribute(node, "dtype", ast.Load()))
+
+
+def backwards(
+    start: ast.expr, stop: ast.expr, step: ast.expr, trips: ast.expr | None
+) -> ast.expr:
+    """The range of a loop, backwards."""
+    one = syn.is_number(step, 1)
+    minus = isinstance(step, ast.UnaryOp) and syn.is_number(step.operand, 1)
+    if one and trips is None:
+        return syn.call("range", _minus_one(stop), _minus_one(start), syn.number(-1))
+    if minus and trips is None:
+        first = _plus_one(stop)
+        return syn.call("range", first, _plus_one(start))
+    if trips is None:
+        trips = syn.expr("len(range(a, b, h))", a=start, b=stop, h=step)
+    if one and syn.is_number(start, 0):
+        return syn.call("range", _minus_one(trips), syn.number(-1), syn.number(-1))
+    last = syn.expr("a + (n - 1) * h", a=start, n=trips, h=step)
+    end = syn.expr("a - h", a=start, h=step)
+    return syn.call("range", last, end, syn.expr("-h", h=step))
+
+
+def _minus_one(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return syn.number(node.value - 1)
+    if (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Add)
+        and syn.is_number(node.right, 1)
+    ):
+        return node.left
+    return ast.BinOp(node, ast.Sub(), syn.number(1))
+
+
+def _plus_one(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return syn.number(node.value + 1)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        return syn.number(-node.operand.value + 1)  # type: ignore[operator]
+    if (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Sub)
+        and syn.is_number(node.right, 1)
+    ):
+        return node.left
+    return ast.BinOp(node, ast.Add(), syn.number(1))
+
+
+__all__ = ["InternalError", "Reverse", "Save", "backwards", "saved_name"]

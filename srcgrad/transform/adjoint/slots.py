@@ -1,0 +1,247 @@
+"""Where recorded values are kept: a variable outside loops, a list (tape) inside them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from srcgrad.analysis.recording import Recording, Save
+from srcgrad.analysis.targets import Container, Library
+from srcgrad.errors import UnsupportedSyntax, located
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.text import Text
+
+
+@dataclass
+class Slots:
+    """Writes each record and its restore; the two always come together."""
+
+    found: Recording
+    text: Text
+    tapes: list[str] = field(default_factory=list)
+    _names: dict[tuple[int, str], str] = field(default_factory=dict)
+
+    def slot(self, sid: int, what: str, base: str, taped: bool) -> str:
+        key = (sid, what)
+        got = self._names.get(key)
+        if got is None:
+            shown = self.text.var(base)
+            got = self.text.names.fresh(f"{shown}_{'tape' if taped else 'saved'}")
+            self._names[key] = got
+            if taped:
+                self.tapes.append(got)
+        return got
+
+    def put(self, slot: str, node: ast.expr, taped: bool) -> ast.stmt:
+        if taped:
+            return ast.Expr(syn.expr("s.append(v)", s=syn.name(slot), v=node))
+        return syn.assign(slot, node)
+
+    def get(self, slot: str, taped: bool) -> ast.expr:
+        return syn.expr("s.pop()", s=syn.name(slot)) if taped else syn.name(slot)
+
+    def saved(self, stmt: ir.Stmt) -> str:
+        """The variable with what a callee's reverse sweep needs."""
+        from srcgrad.analysis.needs import saved_name
+
+        return self.text.var(saved_name(stmt))
+
+    def in_loop(self, stmt: ir.Stmt) -> bool:
+        return bool(self.found.unit.loops[stmt.sid])
+
+    # ---- values and bindings ----
+
+    def record(self, save: Save) -> ast.stmt:
+        slot = self.slot(save.sid, save.var, save.var, save.taped)
+        return self.put(slot, syn.name(self.text.var(save.var)), save.taped)
+
+    def restore(self, save: Save) -> list[ast.stmt]:
+        pair = self.found.pairs.get(save.sid) is save
+        what = "pair" if pair else save.var
+        slot = self.slot(save.sid, what, save.var, save.taped)
+        got = self.get(slot, save.taped)
+        var = self.text.var(save.var)
+        if pair:
+            bar = self.text.names.suffixed(var, "bar")
+            return [syn.assign(syn.tuple_of([syn.name(var), syn.name(bar)]), got)]
+        return [syn.assign(var, got)]
+
+    def record_pair(self, save: Save) -> ast.stmt:
+        slot = self.slot(save.sid, "pair", save.var, save.taped)
+        var = self.text.var(save.var)
+        bar = self.text.names.suffixed(var, "bar")
+        return self.put(slot, syn.tuple_of([syn.name(var), syn.name(bar)]), save.taped)
+
+    # ---- contents ----
+
+    def place(self, stmt: ir.Stmt) -> tuple[str, ast.expr, bool]:
+        """(base variable, the place that a statement overwrites, is it one element)."""
+        unit = self.found.unit
+        if isinstance(stmt, ir.Store):
+            assert isinstance(stmt.base, ir.Var)
+            node = self.text.index(syn.name(self.text.var(stmt.base.name)), stmt.key)
+            from srcgrad.analysis import probe
+            from srcgrad.analysis.infer import Inference
+
+            key = Inference(unit.program, unit.facts).key(stmt.key)
+            got = probe.index_type(unit.type(stmt.base.name), key)
+            return stmt.base.name, node, isinstance(got, ty.Number)
+        name = self.whole(stmt)
+        return name, syn.expr("a[...]", a=syn.name(self.text.var(name))), False
+
+    def whole(self, stmt: ir.Stmt) -> str:
+        """The array that a statement writes as a whole."""
+        if isinstance(stmt, ir.Assign) and stmt.inplace:
+            return stmt.target.name
+        if isinstance(stmt, ir.Assign | ir.Effect):
+            target = self.found.unit.facts.targets.get(stmt.sid)
+            if isinstance(target, Library):
+                from srcgrad.analysis.flow import bound_atoms
+
+                for n, b in target.args:
+                    if n in (*target.entry.writes, "out"):
+                        for a in bound_atoms(b):
+                            if isinstance(a, ir.Var):
+                                return a.name
+            if isinstance(target, Container) and isinstance(stmt.value, ir.Method):
+                obj = stmt.value.obj
+                if isinstance(obj, ir.Var) and isinstance(self.found.unit.type(obj.name), ty.Array):
+                    return obj.name
+        raise located(
+            UnsupportedSyntax,
+            stmt.loc,
+            "what this statement overwrites is read by the derivative, and it can't be kept",
+            fixes=["write into a new container or array instead"],
+        )
+
+    def is_plain(self, stmt: ir.Stmt) -> bool:
+        """Whether the overwritten place is a part of an array of known type."""
+        if isinstance(stmt, ir.Store):
+            return isinstance(stmt.base, ir.Var) and isinstance(
+                self.found.unit.type(stmt.base.name), ty.Array
+            )
+        try:
+            return isinstance(self.found.unit.type(self.whole(stmt)), ty.Array)
+        except UnsupportedSyntax:
+            return False
+
+    def record_contents(self, stmt: ir.Stmt) -> list[ast.stmt]:
+        taped = self.in_loop(stmt)
+        if self.is_plain(stmt):
+            base, node, scalar = self.place(stmt)
+            slot = self.slot(stmt.sid, "contents", base, taped)
+            return [self.put(slot, node if scalar else syn.expr("a.copy()", a=node), taped)]
+        if isinstance(stmt, ir.Store):
+            return [self.record_item(stmt)]
+        if self.is_append(stmt):
+            return []
+        self.whole(stmt)
+        slot = self.slot(stmt.sid, "contents", self.whole(stmt), taped)
+        node = self.text.module.support("contents", syn.name(self.text.var(self.whole(stmt))))
+        return [self.put(slot, node, taped)]
+
+    def restore_contents(self, stmt: ir.Stmt) -> list[ast.stmt]:
+        taped = self.in_loop(stmt)
+        if self.is_plain(stmt):
+            base, node, _ = self.place(stmt)
+            slot = self.slot(stmt.sid, "contents", base, taped)
+            if isinstance(stmt, ir.Store):
+                node = self.restored_place(stmt)
+            return [syn.assign(node, self.get(slot, taped))]
+        if isinstance(stmt, ir.Store):
+            unit = self.found.unit
+            assert isinstance(stmt.base, ir.Var)
+            if unit.is_active(stmt.base):
+                return []  # the adjoint of the store restores
+            obj = syn.name(self.text.var(stmt.base.name))
+            key = self.reverse_key(stmt)
+            back = self.text.module.support("store_back", obj, syn.number(None), key, self.item_slot(stmt))
+            return [ast.Expr(back)]
+        if self.is_append(stmt):
+            assert isinstance(stmt, ir.Effect) and isinstance(stmt.value, ir.Method)
+            if self.found.unit.is_active(stmt.value.obj):
+                return []
+            return [ast.Expr(syn.expr("a.pop()", a=syn.name(self.text.var(stmt.value.obj.name))))]  # type: ignore[union-attr]
+        name = self.whole(stmt)
+        slot = self.slot(stmt.sid, "contents", name, taped)
+        back = self.text.module.support("put_back", syn.name(self.text.var(name)), self.get(slot, taped))
+        return [syn.assign(self.text.var(name), back)]
+
+    def is_append(self, stmt: ir.Stmt) -> bool:
+        target = self.found.unit.facts.targets.get(stmt.sid)
+        return (
+            isinstance(stmt, ir.Effect)
+            and isinstance(target, Container)
+            and target.name == "append"
+            and isinstance(stmt.value, ir.Method)
+            and isinstance(stmt.value.obj, ir.Var)
+        )
+
+    reverse_key_of: object = None  # set by the reverse sweep: prints a key as it reads it
+    reverse_place_of: object = None
+
+    def reverse_key(self, stmt: ir.Store) -> ast.expr:
+        return self.reverse_key_of(stmt.key)  # type: ignore[operator,no-any-return]
+
+    def restored_place(self, stmt: ir.Store) -> ast.expr:
+        return self.reverse_place_of(stmt)  # type: ignore[operator,no-any-return]
+
+    # ---- containers and values of unknown type ----
+
+    def record_item(self, stmt: ir.Store) -> ast.stmt:
+        assert isinstance(stmt.base, ir.Var)
+        unit, taped = self.found.unit, self.in_loop(stmt)
+        var = self.text.var(stmt.base.name)
+        bar: ast.expr = syn.number(None)
+        if unit.is_active(stmt.base):
+            bar = syn.name(self.text.names.suffixed(var, "bar"))
+        node = self.text.module.support("save_item", syn.name(var), bar, self.key_value(stmt.key))
+        return self.put(self.slot(stmt.sid, "item", stmt.base.name, taped), node, taped)
+
+    def key_value(self, key: ir.Key) -> ast.expr:
+        match key:
+            case ir.KeyTuple(items):
+                return syn.tuple_of(self.key_value(i) for i in items)
+            case ir.Slice(lower, upper, step):
+                parts = [syn.number(None) if a is None else self.text.atom(a) for a in (lower, upper, step)]
+                return syn.call("slice", *parts)
+            case _:
+                return self.text.atom(key)
+
+    def item_slot(self, stmt: ir.Store) -> ast.expr:
+        assert isinstance(stmt.base, ir.Var)
+        taped = self.in_loop(stmt)
+        return self.get(self.slot(stmt.sid, "item", stmt.base.name, taped), taped)
+
+    def record_inplace(self, stmt: ir.Assign) -> ast.stmt:
+        taped = self.in_loop(stmt)
+        var = self.text.var(stmt.target.name)
+        bar = syn.name(self.text.names.suffixed(var, "bar"))
+        node = self.text.module.support("save_inplace", syn.name(var), bar)
+        return self.put(self.slot(stmt.sid, "inplace", stmt.target.name, taped), node, taped)
+
+    def inplace_slot(self, stmt: ir.Assign) -> ast.expr:
+        taped = self.in_loop(stmt)
+        return self.get(self.slot(stmt.sid, "inplace", stmt.target.name, taped), taped)
+
+    def record_popped(self, stmt: ir.Assign) -> ast.stmt:
+        taped = self.in_loop(stmt)
+        var = self.text.var(stmt.target.name)
+        bar = syn.name(self.text.names.suffixed(var, "bar"))
+        slot = self.slot(stmt.sid, "popped", stmt.target.name, taped)
+        return self.put(slot, syn.tuple_of([syn.name(var), bar]), taped)
+
+    def popped(self, stmt: ir.Assign) -> ast.expr:
+        taped = self.in_loop(stmt)
+        return self.get(self.slot(stmt.sid, "popped", stmt.target.name, taped), taped)
+
+    def declarations(self) -> list[ast.stmt]:
+        """`h_tape, s_tape = [], []`"""
+        if not self.tapes:
+            return []
+        if len(self.tapes) == 1:
+            return [syn.assign(self.tapes[0], ast.List([], ast.Load()))]
+        names = syn.tuple_of(map(syn.name, self.tapes))
+        return [syn.assign(names, syn.tuple_of(ast.List([], ast.Load()) for _ in self.tapes))]

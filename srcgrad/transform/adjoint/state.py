@@ -1,0 +1,27 @@
+"""Adjoints of variables while the reverse sweep is being written.
+
+An adjoint is absent (no contribution yet: zero), waiting (an expression not yet written down), or
+held in its variable.  `owned` says that its buffer belongs to it alone, so that `+=` may write into
+it; `thin` that it is one number that stands for an array filled with it.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+
+@dataclass
+class Adj:
+    """The adjoint of one variable that is kept by value."""
+
+    waiting: ast.expr | None = None
+    owned: bool = False
+    thin: bool = False
+
+
+State = dict[str, Adj]
+
+
+def copy_state(state: State) -> State:
+    return {k: Adj(a.waiting, a.owned, a.thin) for k, a in state.items()}

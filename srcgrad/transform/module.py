@@ -1,0 +1,94 @@
+"""The module being written: its imports, the objects it is handed, its functions."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from srcgrad.ir import nodes as ir
+from srcgrad.transform import syntax as syn
+
+_USUAL = {"numpy": "np", "math": "math", "srcgrad.runtime.support": "support"}
+
+
+@dataclass
+class Module:
+    """One generated module; names at its top level never collide with those of its functions."""
+
+    taken: set[str]
+    imports: dict[str, str] = field(default_factory=dict)  # module -> name it is bound to
+    objects: dict[str, Any] = field(default_factory=dict)  # name -> live object set by the loader
+    functions: list[ast.stmt] = field(default_factory=list)
+    reads: dict[tuple[str, tuple[str, ...]], ir.Global] = field(default_factory=dict)
+    dtypes: dict[str, Any] = field(default_factory=dict)
+    _by_id: dict[int, str] = field(default_factory=dict)
+
+    def unique(self, want: str) -> str:
+        got, k = want, 1
+        while got in self.taken:
+            k += 1
+            got = f"{want}_{k}"
+        self.taken.add(got)
+        return got
+
+    def bind_import(self, module: str) -> str:
+        got = self.imports.get(module)
+        if got is None:
+            usual = _USUAL.get(module)
+            got = usual if usual else self.unique(module.split(".")[-1])
+            self.imports[module] = got
+        return got
+
+    def bind_object(self, want: str, value: Any) -> str:
+        """A name for a live object that the loader sets before the module runs."""
+        got = self._by_id.get(id(value))
+        if got is None:
+            got = self._by_id[id(value)] = self.unique(want)
+            self.objects[got] = value
+        return got
+
+    def atom(self, a: ir.Const | ir.Global) -> ast.expr:
+        """A constant or a global reference as text."""
+        if isinstance(a, ir.Const):
+            return syn.number(a.value)
+        self.reads[a.root.key, a.path] = a
+        match a.root.kind:
+            case "builtins":
+                return syn.name(a.path[0])
+            case "module":
+                base = syn.name(self.bind_import(a.root.key))
+            case _:
+                base = syn.name(self.bind_object(a.root.key, a.root.obj))
+        for part in a.path:
+            base = ast.Attribute(base, part, ast.Load())  # type: ignore[assignment]
+        return base
+
+    def formula(self, node: ast.expr) -> ast.expr:
+        """Note the modules that a rule's formula mentions."""
+        names = syn.names_in(node)
+        for module, usual in _USUAL.items():
+            if usual in names:
+                self.imports.setdefault(module, usual)
+        return node
+
+    def support(self, fn: str, *args: ast.expr) -> ast.expr:
+        self.imports.setdefault("srcgrad.runtime.support", "support")
+        return syn.call(f"support.{fn}", *args)
+
+    def numpy(self, fn: str, *args: ast.expr, **kwargs: ast.expr) -> ast.expr:
+        self.imports.setdefault("numpy", "np")
+        return syn.call(f"np.{fn}", *args, **kwargs)
+
+    def import_statements(self) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for module in sorted(self.imports, key=lambda m: (m.split(".")[0] not in sys.stdlib_module_names, m)):
+            bound = self.imports[module]
+            if module == "srcgrad.runtime.support":
+                out.append(ast.ImportFrom("srcgrad.runtime", [ast.alias("support")], 0))
+            elif bound == module:
+                out.append(ast.Import([ast.alias(module)]))
+            else:
+                out.append(ast.Import([ast.alias(module, bound)]))
+        return out

@@ -1,0 +1,206 @@
+"""Building blocks of the generated text: Python syntax trees, made small while they are made.
+
+Only rewrites that hold for every number and array stand here; in particular `x * 1.0` is dropped
+only where a fresh array is not promised to anybody (the caller says whether a value is borrowed).
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from srcgrad.ir.comments import Blank, Comment
+
+__all__ = ["Blank", "Comment"]
+
+
+def name(text: str) -> ast.Name:
+    return ast.Name(text, ast.Load())
+
+
+def number(value: Any) -> ast.expr:
+    """A literal; negative, infinite and complex ones are built so that they print right."""
+    if isinstance(value, bool) or value is None or isinstance(value, str | bytes):
+        return ast.Constant(value)
+    if value is Ellipsis:
+        return ast.Constant(value)
+    if isinstance(value, tuple | list):
+        items = [number(v) for v in value]
+        return ast.Tuple(items, ast.Load()) if isinstance(value, tuple) else ast.List(items, ast.Load())
+    if isinstance(value, complex):
+        if value.real == 0 and str(value.real)[0] != "-":
+            return _signed(ast.Constant(abs(value.imag) * 1j), value.imag)
+        return ast.BinOp(number(value.real), ast.Add(), number(value.imag * 1j))
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        base = "np.nan" if value != value else "np.inf"
+        return _signed(expr(base), -1.0 if value < 0 else 1.0)
+    return _signed(ast.Constant(abs(value)), -1.0 if str(value).startswith("-") else 1.0)
+
+
+def _signed(node: ast.expr, sign: float) -> ast.expr:
+    return ast.UnaryOp(ast.USub(), node) if str(sign).startswith("-") else node
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+@lru_cache(maxsize=1024)
+def _parsed_stmts(text: str) -> tuple[ast.stmt, ...]:
+    return tuple(ast.parse(text).body)
+
+
+class _Substitute(ast.NodeTransformer):
+    def __init__(self, parts: Mapping[str, ast.AST]) -> None:
+        self.parts = parts
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        part = self.parts.get(node.id)
+        if part is None:
+            return node
+        if isinstance(part, ast.Name):
+            return ast.Name(part.id, node.ctx)
+        part = copy.deepcopy(part)
+        if isinstance(node.ctx, ast.Store) and hasattr(part, "ctx"):
+            part.ctx = ast.Store()
+        return part
+
+
+def expr(text: str, **parts: ast.expr) -> ast.expr:
+    """A parsed expression with names replaced: `expr("a[k]", a=name("x"), k=number(0))`."""
+    node = copy.deepcopy(_parsed(text))
+    return _Substitute(parts).visit(node) if parts else node  # type: ignore[no-any-return]
+
+
+def stmts(text: str, **parts: ast.expr) -> list[ast.stmt]:
+    """Parsed statements with names replaced."""
+    body = copy.deepcopy(list(_parsed_stmts(text)))
+    if parts:
+        body = [_Substitute(parts).visit(s) for s in body]
+    return body
+
+
+def substitute(node: ast.expr, parts: Mapping[str, ast.expr]) -> ast.expr:
+    """A copy of an expression with free names replaced."""
+    return _Substitute(parts).visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+
+
+def assign(target: str | ast.expr, value: ast.expr) -> ast.stmt:
+    node = ast.Name(target, ast.Store()) if isinstance(target, str) else _as_store(target)
+    return ast.Assign([node], value)
+
+
+def augment(target: str | ast.expr, op: ast.operator, value: ast.expr) -> ast.stmt:
+    """`target op= value`; adding a negated value subtracts it."""
+    if isinstance(op, ast.Add) and isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        op, value = ast.Sub(), value.operand
+    elif isinstance(op, ast.Add) and _negative_product(value):
+        op, value = ast.Sub(), _drop_sign(value)
+    node = ast.Name(target, ast.Store()) if isinstance(target, str) else _as_store(target)
+    return ast.AugAssign(node, op, value)  # type: ignore[arg-type]
+
+
+def _as_store(node: ast.expr) -> ast.expr:
+    node = copy.deepcopy(node)
+    if isinstance(node, ast.Tuple):
+        node.elts = [_as_store(e) for e in node.elts]
+    node.ctx = ast.Store()  # type: ignore[attr-defined]
+    return node
+
+
+def tuple_of(items: Iterable[ast.expr]) -> ast.expr:
+    return ast.Tuple(list(items), ast.Load())
+
+
+def call(fn: str, *args: ast.expr, **kwargs: ast.expr) -> ast.expr:
+    return ast.Call(expr(fn), list(args), [ast.keyword(k, v) for k, v in kwargs.items()])
+
+
+def names_in(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def is_number(node: ast.expr, value: float) -> bool:
+    return (
+        isinstance(node, ast.Constant)
+        and type(node.value) in (int, float)
+        and node.value == value
+    )
+
+
+def _float(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is float
+
+
+# ---- small algebra -----------------------------------------------------------
+
+
+def negative(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return node.operand
+    return ast.UnaryOp(ast.USub(), node)
+
+
+def _negative_product(node: ast.expr) -> bool:
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
+        node = node.left
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+
+
+def _drop_sign(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.UnaryOp):
+        return node.operand
+    assert isinstance(node, ast.BinOp)
+    return ast.BinOp(_drop_sign(node.left), node.op, node.right)
+
+
+def add(a: ast.expr, b: ast.expr) -> ast.expr:
+    if isinstance(b, ast.UnaryOp) and isinstance(b.op, ast.USub):
+        return ast.BinOp(a, ast.Sub(), b.operand)
+    if _negative_product(b):
+        return ast.BinOp(a, ast.Sub(), _drop_sign(b))
+    return ast.BinOp(a, ast.Add(), b)
+
+
+def mul(a: ast.expr, b: ast.expr) -> ast.expr:
+    return simplify(ast.BinOp(a, ast.Mult(), b))
+
+
+class _Simplify(ast.NodeTransformer):
+    """`1.0 * e` and `e * 1.0` are e, `--e` is e, `(-a) * b` is `-a * b`."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        left, right = node.left, node.right
+        match node.op:
+            case ast.Mult():
+                if _float(left) and _float(right):
+                    return ast.Constant(left.value * right.value)  # type: ignore[attr-defined]
+                if is_number(left, 1):
+                    return right
+                if is_number(right, 1):
+                    return left
+                if isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub):
+                    if is_number(left.operand, 1):
+                        return negative(right)
+            case ast.Div() if is_number(right, 1):
+                return left
+            case ast.Pow() if is_number(right, 1):
+                return left
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.USub):
+            inner = node.operand
+            if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.USub):
+                return inner.operand
+        return node
+
+
+def simplify(node: ast.expr) -> ast.expr:
+    return _Simplify().visit(node)  # type: ignore[no-any-return]

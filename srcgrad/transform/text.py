@@ -1,0 +1,390 @@
+"""From IR back to Python text: expressions are folded so that they print as the user wrote them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.ir.names import Names
+from srcgrad.ir.rebuild import rename_ast
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.module import Module
+
+_BINARY: dict[str, type[ast.operator]] = {
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv,
+    "mod": ast.Mod, "pow": ast.Pow, "matmul": ast.MatMult, "lshift": ast.LShift,
+    "rshift": ast.RShift, "and": ast.BitAnd, "or": ast.BitOr, "xor": ast.BitXor,
+}  # fmt: skip
+_COMPARE: dict[str, type[ast.cmpop]] = {
+    "eq": ast.Eq, "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE,
+    "is": ast.Is, "is_not": ast.IsNot, "in": ast.In, "not_in": ast.NotIn,
+}  # fmt: skip
+_UNARY: dict[str, type[ast.unaryop]] = {
+    "neg": ast.USub, "pos": ast.UAdd, "invert": ast.Invert, "not": ast.Not,
+}  # fmt: skip
+
+
+def binary(op: str) -> ast.operator:
+    return _BINARY[op]()
+
+
+@dataclass
+class Pending:
+    """An expression that waits to be folded into the statement that uses it."""
+
+    node: ast.expr
+    reads: set[str]
+    reads_memory: bool
+    impure: bool
+
+
+def uses_of(block: ir.Block) -> dict[str, list[int]]:
+    """For each variable the statements that read it (once per read)."""
+    out: dict[str, list[int]] = {}
+    for stmt in ir.walk(block):
+        for v in ir.reads(stmt):
+            out.setdefault(v.name, []).append(stmt.sid)
+        if isinstance(stmt, ir.With) and isinstance(stmt.value, ir.Var):
+            out.setdefault(stmt.value.name, []).append(stmt.sid)
+    return out
+
+
+@dataclass
+class Text:
+    """Prints IR expressions and blocks; `named` are the temporaries that must keep a name."""
+
+    module: Module
+    facts: Facts
+    names: Names
+    named: set[str] = field(default_factory=set)
+    dead: set[int] = field(default_factory=set)
+    pending: dict[str, Pending] = field(default_factory=dict)
+    printed: dict[str, str] = field(default_factory=dict)  # temporary -> its printed name
+    uses: dict[str, list[int]] = field(default_factory=dict)
+    before: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
+    after: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
+    replaces: Callable[[ir.Stmt], list[ast.stmt] | None] = lambda _: None
+
+    # ---- atoms and expressions ----
+
+    def var(self, name: str) -> str:
+        """The printed name of a variable."""
+        if "%" not in name:
+            return name
+        got = self.printed.get(name)
+        if got is None:
+            base = name.split("%")[0]
+            got = self.names.fresh(base) if base else self.names.temporary()
+            self.printed[name] = got
+        return got
+
+    def atom(self, a: ir.Atom) -> ast.expr:
+        if isinstance(a, ir.Var):
+            waiting = self.pending.pop(a.name, None)
+            return waiting.node if waiting is not None else syn.name(self.var(a.name))
+        return self.module.atom(a)
+
+    def arg(self, a: ir.Atom | ir.Star) -> ast.expr:
+        if isinstance(a, ir.Star):
+            return ast.Starred(self.atom(a.value), ast.Load())
+        return self.atom(a)
+
+    def key(self, key: ir.Key) -> ast.expr:
+        match key:
+            case ir.KeyTuple(items):
+                return syn.tuple_of(self.key(i) for i in items)
+            case ir.Slice(lower, upper, step):
+                parts = [None if a is None else self.atom(a) for a in (lower, upper, step)]
+                return ast.Slice(*parts)
+            case _:
+                return self.atom(key)
+
+    def index(self, obj: ast.expr, key: ir.Key) -> ast.expr:
+        return ast.Subscript(obj, self.key(key), ast.Load())
+
+    def expr(self, expr: ir.Expr) -> ast.expr:
+        match expr:
+            case ir.Var() | ir.Const() | ir.Global():
+                return self.atom(expr)
+            case ir.Op(op, args):
+                return self.operator(op, [self.atom(a) for a in args])
+            case ir.Call(fn, args, kwargs):
+                return self.call(self.atom(fn), args, kwargs)
+            case ir.Method(obj, name, args, kwargs):
+                return self.call(ast.Attribute(self.atom(obj), name, ast.Load()), args, kwargs)
+            case ir.Attr(obj, name):
+                return ast.Attribute(self.atom(obj), name, ast.Load())
+            case ir.Index(obj, key):
+                return self.index(self.atom(obj), key)
+            case ir.Build():
+                return self.display(expr)
+            case ir.Opaque():
+                return self.opaque(expr)
+            case ir.Closure(_, free):
+                return syn.tuple_of(self.atom(a) for _, a in free)
+
+    def operator(self, op: str, args: list[ast.expr]) -> ast.expr:
+        if op in _UNARY:
+            return ast.UnaryOp(_UNARY[op](), args[0])
+        if op in _COMPARE:
+            return ast.Compare(args[0], [_COMPARE[op]()], [args[1]])
+        return ast.BinOp(args[0], _BINARY[op](), args[1])
+
+    def call(
+        self,
+        fn: ast.expr,
+        args: Iterable[ir.Atom | ir.Star],
+        kwargs: Iterable[tuple[str | None, ir.Atom]],
+    ) -> ast.expr:
+        given = [self.arg(a) for a in args]
+        return ast.Call(fn, given, [ast.keyword(k, self.atom(v)) for k, v in kwargs])
+
+    def display(self, expr: ir.Build) -> ast.expr:
+        items = [self.arg(i) for i in expr.items]
+        match expr.kind:
+            case "tuple":
+                return ast.Tuple(items, ast.Load())
+            case "list":
+                return ast.List(items, ast.Load())
+            case "set":
+                return ast.Set(items) if items else syn.expr("set()")
+            case _:
+                keys = [None if k is None else self.atom(k) for k in expr.keys]
+                return ast.Dict(keys, items)
+
+    def opaque(self, expr: ir.Opaque) -> ast.expr:
+        parts: dict[str, ast.expr] = {k: self.module.atom(g) for k, g in expr.globals}
+        for v in expr.reads:
+            parts[v.name] = syn.name(self.var(v.name))
+        return syn.substitute(expr.node, parts)
+
+    def verbatim(self, stmt: ir.Verbatim) -> ast.stmt:
+        names = {v.name: self.var(v.name) for v in (*stmt.reads, *stmt.writes)}
+        node = rename_ast(stmt.node, names)
+        parts: dict[str, ast.AST] = {k: self.module.atom(g) for k, g in stmt.globals}
+        return syn._Substitute(parts).visit(rename_ast(node, {}))  # type: ignore[no-any-return]
+
+    # ---- folding ----
+
+    def may_wait(self, stmt: ir.Assign, here: set[int]) -> bool:
+        """Whether a temporary is folded into its one use, in the same block."""
+        t = stmt.target
+        if "%" not in t.name or t.name.split("%")[0] or t.name in self.named:
+            return False
+        uses = self.uses.get(t.name, [])
+        return len(uses) == 1 and uses[0] in here
+
+    def wait(self, stmt: ir.Assign) -> None:
+        consumed = [
+            self.pending[a.name]
+            for a in ir.operands(stmt.value)
+            if isinstance(a, ir.Var) and a.name in self.pending
+        ]
+        node = self.expr(stmt.value)
+        reads = {v.name for v in ir.reads(stmt)}
+        memory = isinstance(stmt.value, ir.Index | ir.Method | ir.Call | ir.Attr | ir.Op)
+        impure = self.is_impure(stmt)
+        for p in consumed:
+            reads |= p.reads
+            memory, impure = memory or p.reads_memory, impure or p.impure
+        self.pending[stmt.target.name] = Pending(node, reads, memory, impure)
+
+    def is_impure(self, stmt: ir.Stmt) -> bool:
+        """Whether evaluating the statement's expression may have effects or see them."""
+        if not isinstance(stmt, ir.Assign | ir.Effect):
+            return isinstance(stmt, ir.Store | ir.StoreAttr | ir.Verbatim | ir.With | ir.Try)
+        if not isinstance(stmt.value, ir.Call | ir.Method):
+            return False
+        target = self.facts.targets.get(stmt.sid)
+        if isinstance(target, Library):
+            return not target.entry.pure or bool(target.entry.writes)
+        return not (isinstance(target, Container) and target.name in ("copy", "get", "alias"))
+
+    def flush(self, stmt: ir.Stmt, force: bool = False) -> list[ast.stmt]:
+        """Give names to waiting expressions that the statement would disturb."""
+        out: list[ast.stmt] = []
+        written = {v.name for v in ir.writes(stmt)}
+        effect = self.is_impure(stmt)
+        for name, p in list(self.pending.items()):
+            if force or p.reads & written or (effect and (p.reads_memory or p.impure)):
+                del self.pending[name]
+                out.append(syn.assign(self.var(name), p.node))
+        return out
+
+    # ---- statements ----
+
+    def block(self, block: ir.Block) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        here = {s.sid for s in block}
+        k = 0
+        while k < len(block):
+            stmt = block[k]
+            k += 1
+            if stmt.sid in self.dead:
+                continue
+            group = self.unpacking(block, k - 1)
+            if group:
+                first = block[k - 1]
+                assert isinstance(first, ir.Assign) and isinstance(first.value, ir.Index)
+                value = self.atom(first.value.obj)
+                out += [s for m in block[k - 1 : k - 1 + group] for s in self.flush(m)]
+                target = syn.tuple_of(syn.name(self.var(ir.writes(m)[0].name)) for m in block[k - 1 : k - 1 + group])
+                made = syn.assign(target, value)
+                made.srcgrad_line = stmt.loc.line  # type: ignore[attr-defined]
+                out.append(made)
+                k += group - 1
+                continue
+            if isinstance(stmt, ir.Assign) and self.may_wait(stmt, here):
+                own = [*self.before(stmt)]
+                if own or self.replaces(stmt) is not None:
+                    out += self.emit(stmt)
+                    continue
+                self.wait(stmt)
+                continue
+            out += self.emit(stmt)
+        for name, p in list(self.pending.items()):
+            if any(sid in here for sid in self.uses.get(name, ())):
+                del self.pending[name]
+                out.append(syn.assign(self.var(name), p.node))
+        return out
+
+    def unpacking(self, block: ir.Block, k: int) -> int:
+        """How many statements from k on take the items 0, 1, ... of one temporary: `a, b = t`."""
+        first = block[k]
+        if not (isinstance(first, ir.Assign) and isinstance(first.value, ir.Index)):
+            return 0
+        obj = first.value.obj
+        if not isinstance(obj, ir.Var) or "%" not in obj.name or obj.name not in self.pending:
+            if not isinstance(obj, ir.Var) or not obj.name.startswith("%"):
+                return 0
+        t = self.facts.of(obj)
+        if not isinstance(t, ty.Tuple) or len(t.items) < 2:
+            return 0
+        n = len(t.items)
+        group = block[k : k + n]
+        targets = set()
+        for i, stmt in enumerate(group):
+            if not isinstance(stmt, ir.Assign) or stmt.value != ir.Index(obj, ir.Const(i)):
+                return 0
+            if stmt.sid in self.dead or self.before(stmt) or self.after(stmt):
+                return 0
+            if self.replaces(stmt) is not None:
+                return 0
+            targets.add(stmt.target.name)
+        return n if len(group) == n == len(targets) and len(self.uses.get(obj.name, ())) == n else 0
+
+    def emit(self, stmt: ir.Stmt) -> list[ast.stmt]:
+        pre = self.before(stmt)
+        made = self.replaces(stmt)
+        if made is None:
+            made = self.stmt(stmt)
+        for node in made:
+            if not hasattr(node, "srcgrad_line"):
+                node.srcgrad_line = stmt.loc.line  # type: ignore[attr-defined]
+        return [*self.flush(stmt), *pre, *made, *self.after(stmt)]
+
+    def stmt(self, stmt: ir.Stmt) -> list[ast.stmt]:
+        match stmt:
+            case ir.Assign():
+                return [self.assignment(stmt)]
+            case ir.Effect():
+                return [ast.Expr(self.expr(stmt.value))]
+            case ir.Store():
+                value = self.atom(stmt.value)
+                return [self.storing(self.index(self.atom(stmt.base), stmt.key), stmt.op, value)]
+            case ir.StoreAttr():
+                value = self.atom(stmt.value)
+                place = ast.Attribute(self.atom(stmt.base), stmt.name, ast.Load())
+                return [self.storing(place, stmt.op, value)]
+            case ir.If():
+                test = self.expr(stmt.test)
+                pre = self.flush(stmt, force=True)
+                body, orelse = self.block(stmt.body), self.block(stmt.orelse)
+                return [*pre, *conditional(test, body, orelse)]
+            case ir.For():
+                rng = self.range(stmt.start, stmt.stop, stmt.step)
+                pre = self.flush(stmt, force=True)
+                target = ast.Name(self.var(stmt.target.name), ast.Store())
+                body = self.block(stmt.body) or [ast.Pass()]
+                return [*pre, ast.For(target, rng, body, [])]
+            case ir.While():
+                pre = self.flush(stmt, force=True)
+                return [*pre, ast.While(self.expr(stmt.test), self.block(stmt.body) or [ast.Pass()], [])]
+            case ir.Exit(kind="break"):
+                return [ast.Break()]
+            case ir.Exit(kind="continue"):
+                return [ast.Continue()]
+            case ir.Exit(value=value):
+                return [ast.Return(None if value is None else self.atom(value))]
+            case ir.With():
+                pre = self.flush(stmt, force=True)
+                if stmt.special is not None:
+                    return [*pre, *self.block(stmt.body)]
+                items = [ast.withitem(self.expr(c), None) for c in stmt.contexts]
+                return [*pre, ast.With(items, self.block(stmt.body) or [ast.Pass()])]
+            case ir.Try():
+                return [*self.flush(stmt, force=True), self.try_(stmt)]
+            case ir.Verbatim():
+                return [self.verbatim(stmt)]
+
+    def assignment(self, stmt: ir.Assign) -> ast.stmt:
+        target = self.var(stmt.target.name)
+        if stmt.inplace is not None and isinstance(stmt.value, ir.Op):
+            return ast.AugAssign(
+                ast.Name(target, ast.Store()), _BINARY[stmt.inplace](), self.atom(stmt.value.args[1])
+            )
+        value = self.expr(stmt.value)
+        same = isinstance(value, ast.BinOp) and isinstance(stmt.value, ir.Op)
+        if same and isinstance(stmt.value.args[0], ir.Var) and stmt.value.args[0] == stmt.target:
+            if isinstance(self.facts.of(stmt.target), ty.Number):
+                return ast.AugAssign(ast.Name(target, ast.Store()), value.op, value.right)
+        return syn.assign(target, value)
+
+    def storing(self, place: ast.expr, op: str | None, value: ast.expr) -> ast.stmt:
+        if op is None:
+            return syn.assign(place, value)
+        node = syn._as_store(place)
+        return ast.AugAssign(node, _BINARY[op](), value)  # type: ignore[arg-type]
+
+    def try_(self, stmt: ir.Try) -> ast.stmt:
+        handlers = [
+            ast.ExceptHandler(
+                None if h.type is None else self.expr(h.type), h.name, self.block(h.body) or [ast.Pass()]
+            )
+            for h in stmt.handlers
+        ]
+        return ast.Try(
+            self.block(stmt.body) or [ast.Pass()], handlers, self.block(stmt.orelse), self.block(stmt.final)
+        )
+
+    def range(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ast.expr:
+        args = [self.atom(start), self.atom(stop), self.atom(step)]
+        if syn.is_number(args[2], 1):
+            args.pop()
+            if syn.is_number(args[0], 0):
+                args.pop(0)
+        return syn.call("range", *args)
+
+
+def conditional(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
+    """`if test: body else: orelse` in its shortest form; nothing when both arms are empty."""
+
+    def empty(arm: list[ast.stmt]) -> bool:
+        return all(isinstance(s, syn.Comment) for s in arm)
+
+    if empty(body) and empty(orelse):
+        return []
+    if empty(body):
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return [ast.If(test.operand, orelse, [])]
+        return [ast.If(ast.UnaryOp(ast.Not(), test), orelse, [])]
+    return [ast.If(test, body, [] if empty(orelse) else orelse)]
+
+
+__all__ = ["Pending", "Text", "User", "binary", "bound_atoms", "conditional", "uses_of"]

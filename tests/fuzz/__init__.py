@@ -1,0 +1,1 @@
+"""Random programs, and what their derivatives have to agree with."""

@@ -1,0 +1,107 @@
+"""A short run over random programs, and checks of the machinery that judges them."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tests.fuzz import reference
+from tests.fuzz.generator import Program, program
+from tests.fuzz.oracle import judge
+from tests.fuzz.shrink import shrink
+
+SHORT, LONG = 60, 1500
+LEAST_RIGHT = 0.5  # a refusal is honest, but few programs may be refused
+
+
+def _run(seeds, folder):
+    counts, bad = Counter(), []
+    for seed in seeds:
+        verdict = judge(program(seed), folder)
+        counts[verdict.kind] += 1
+        if verdict.kind in ("wrong", "crashed"):
+            bad.append(f"seed {seed}: {verdict.kind}: {verdict.detail}")
+    assert not bad, "\n".join(bad)
+    assert counts["skipped"] < 0.1 * len(seeds)
+    assert counts["right"] >= LEAST_RIGHT * len(seeds), counts
+
+
+@pytest.mark.parametrize("start", range(0, SHORT, 10))
+def test_random_programs(start, tmp_path):
+    _run(range(start, start + 10), tmp_path)
+
+
+@pytest.mark.slow
+def test_many_random_programs(tmp_path):
+    _run(range(1_000_000, 1_000_000 + LONG), tmp_path)
+
+
+def test_programs_are_deterministic_and_differ():
+    assert program(7).text == program(7).text
+    texts = {program(seed).text for seed in range(100)}
+    assert len(texts) == 100
+
+
+def test_programs_use_the_language():
+    """What the programs are for: none of these may drop out of the generator unnoticed."""
+    text = "".join(program(seed).text for seed in range(400))
+    wanted = """
+        for while break continue elif lambda recurse( .append( .pop() enumerate( zip( += -= *= /=
+        [np.array([ [...] ::-1] h0( .T .ravel() np.where( if ["a"] np.zeros( np.linalg.norm(
+    """.split()
+    assert [w for w in wanted if w not in text] == []
+
+
+@pytest.mark.parametrize("seed", range(0, 300, 3))
+def test_the_reference_agrees_with_differences(seed):
+    p = program(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            value, gradients = reference.gradient(p.text, p.args, p.wrt)
+        except reference.Kink:
+            return
+        space = {}
+        exec(p.text, space)
+        rng = np.random.default_rng(seed)
+        along = [rng.standard_normal(np.shape(p.args[i])) for i in p.wrt]
+
+        def f(h):
+            args = list(copy.deepcopy(p.args))
+            for i, d in zip(p.wrt, along, strict=True):
+                args[i] = args[i] + h * d
+            return space["f"](*args)
+
+        assert f(0.0) == pytest.approx(value, rel=1e-9, abs=1e-9)
+        slope = sum(np.sum(d * g) for d, g in zip(along, gradients, strict=True))
+        # A step across a kink spoils a difference; one of several steps is small enough.
+        steps = [1e-3, 1e-4, 1e-5, 1e-6]
+        found = [(8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h) for h in steps]
+        assert min(abs(d - slope) for d in found) < 1e-6 * (1 + abs(slope))
+
+
+def test_the_reference_refuses_kinks():
+    with pytest.raises(reference.Kink):
+        reference.gradient("def f(x, y): return max(x, y)", (1.0, 1.0), (0, 1))
+    with pytest.raises(reference.Kink):
+        reference.gradient("def f(x): return abs(x)", (0.0,), (0,))
+    value, (slope,) = reference.gradient("def f(x): return max(x, x * x)", (0.5,), (0,))
+    assert (value, slope) == (0.5, 1.0)
+
+
+def test_shrink_finds_the_statement_at_fault():
+    text = """\
+def f(x):
+    s = 0.0
+    for i in range(3):
+        if x[i] > 0.0:
+            s = s + x[i]
+        x[i] = np.tanh(x[i] * 2.0)
+    return s + x[0]
+"""
+    small = shrink(Program(0, text, (), ()), lambda p: "np.tanh" in p.text and "def f" in p.text)
+    assert small.text == "def f(x):\n    x[i] = np.tanh\n"
