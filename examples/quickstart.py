@@ -38,7 +38,7 @@ def simulate(transmission, recovery, infected, days):
 
 
 def loss(theta, observed):
-    """Minus the log-likelihood of Poisson counts; `theta` holds logarithms, so that any is valid."""
+    """Minus the log-likelihood of Poisson counts; `theta` are logarithms: any will do."""
     transmission = np.exp(theta[0])
     recovery = np.exp(theta[1])
     infected = np.exp(theta[2])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from srcgrad.analysis import probe
@@ -92,6 +93,11 @@ class Inference:
     changed: bool = False
     widen: bool = False
     scopes: list[dict[int, Entry]] = field(default_factory=list)
+
+    @cached_property
+    def closures(self) -> dict[str, ir.Closure]:
+        """Nested functions that a variable surely is."""
+        return closures_of(self.facts.fn)
 
     # ---- walking ----
 
@@ -261,7 +267,14 @@ class Inference:
 
     def call(self, expr: ir.Call, stmt: ir.Stmt) -> ty.Type | None:
         fn = self.atom(expr.fn)
-        if isinstance(fn, ty.ClosureType):
+        if isinstance(fn, ty.ClosureType) and isinstance(expr.fn, ir.Var):
+            made = self.closures.get(expr.fn.name)
+            if made is not None:
+                defaults = self.program.defaults(fn.fn)
+                free = dict(made.free)
+                given = {k: free.get(v.name, v) if isinstance(v, ir.Var) else v for k, v in defaults.items()}
+                bound = bind_user(fn.fn, expr.args, expr.kwargs, given)
+                return self.invoke_bound(stmt, fn.fn, (*bound, *(a for _, a in made.free)), None)
             return self.invoke(stmt, fn.fn, expr.args, expr.kwargs, closure=expr.fn)
         if isinstance(fn, ty.Object):
             method = getattr(fn.cls, "__call__", None)
@@ -576,3 +589,19 @@ class Inference:
                 return ty.Dict(None)
             case _:
                 return ty.Other(set)
+
+
+def closures_of(fn: ir.Function) -> dict[str, ir.Closure]:
+    """Temporaries that hold a nested function; it is called where it was just made."""
+    defs: dict[str, list[ir.Stmt]] = {}
+    for stmt in ir.walk(fn.body):
+        for v in ir.writes(stmt):
+            defs.setdefault(v.name, []).append(stmt)
+    return {
+        name: found[0].value
+        for name, found in defs.items()
+        if len(found) == 1
+        and name.startswith("%")
+        and isinstance(found[0], ir.Assign)
+        and isinstance(found[0].value, ir.Closure)
+    }

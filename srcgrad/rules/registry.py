@@ -132,7 +132,7 @@ def entries() -> list[Entry]:
 
 def name_of(target: Any) -> str:
     module = getattr(target, "__module__", None) or ""
-    name: str = getattr(target, "__qualname__", None) or getattr(target, "__name__", repr(target))
+    name = str(getattr(target, "__qualname__", getattr(target, "__name__", repr(target))))
     if type(target).__name__ == "ufunc":
         module = "numpy"
     if _ufunc_method(target) is not None:

@@ -276,9 +276,9 @@ linear(
     view="always",
     at=[(V, 3), (M, [1, 2])],
 )
-for cut, axis in ((np.vsplit, 0), (np.dsplit, 2)):
+for along, axis in ((np.vsplit, 0), (np.dsplit, 2)):
     linear(
-        cut,
+        along,
         "ary, indices_or_sections",
         ary=f"support.split_back(g, ary, indices_or_sections, {axis})",
         view="always",

@@ -76,7 +76,7 @@ nondiff(
     support.qr_check,
     support.norm_axes,
     support.norm_kind,
-    support.shares,
+    support.tie_shares,
     support.line_shares,
     support.singular_shares,
     support.fft_axes,

@@ -129,11 +129,21 @@ def is_number(node: ast.expr, value: float) -> bool:
         isinstance(node, ast.Constant)
         and type(node.value) in (int, float)
         and node.value == value
+        and not getattr(node, "decides_dtype", False)
     )
 
 
 def _float(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is float
+
+
+def deciding(node: ast.expr) -> ast.expr:
+    """A literal that stays: it makes a product of it and booleans or integers a float."""
+    if isinstance(node, ast.Constant) and type(node.value) is float:
+        made = ast.Constant(node.value)
+        made.decides_dtype = True  # type: ignore[attr-defined]
+        return made
+    return node
 
 
 # ---- small algebra -----------------------------------------------------------

@@ -70,6 +70,7 @@ class Text:
     before: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
     after: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
     replaces: Callable[[ir.Stmt], list[ast.stmt] | None] = lambda _: None
+    is_replaced: Callable[[ir.Stmt], bool] = lambda _: False
 
     # ---- atoms and expressions ----
 
@@ -242,7 +243,7 @@ class Text:
                 continue
             if isinstance(stmt, ir.Assign) and self.may_wait(stmt, here):
                 own = [*self.before(stmt)]
-                if own or self.replaces(stmt) is not None:
+                if own or self.is_replaced(stmt):
                     out += self.emit(stmt)
                     continue
                 self.wait(stmt)
@@ -274,7 +275,7 @@ class Text:
                 return 0
             if stmt.sid in self.dead or self.before(stmt) or self.after(stmt):
                 return 0
-            if self.replaces(stmt) is not None:
+            if self.is_replaced(stmt):
                 return 0
             targets.add(stmt.target.name)
         return n if len(group) == n == len(targets) and len(self.uses.get(obj.name, ())) == n else 0
@@ -327,6 +328,8 @@ class Text:
                 if stmt.special is not None:
                     return [*pre, *self.block(stmt.body)]
                 items = [ast.withitem(self.expr(c), None) for c in stmt.contexts]
+                if stmt.bound is not None:
+                    items[-1].optional_vars = ast.Name(self.var(stmt.bound), ast.Store())
                 return [*pre, ast.With(items, self.block(stmt.body) or [ast.Pass()])]
             case ir.Try():
                 return [*self.flush(stmt, force=True), self.try_(stmt)]

@@ -6,9 +6,11 @@ import copy
 import hashlib
 import importlib
 import linecache
+import os
 import re
 import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,8 +40,11 @@ class Verdict:
     def reason(self) -> str:
         """The first line of the detail without what differs from program to program."""
         first = self.detail.partition("\n")[0]
-        first = re.sub(r"\S*program_\w+\.py:\d+:\d+: ", "", first)
-        return re.sub(r"'[^']*'|\d+", "#", first)
+        if self.kind == "wrong":  # only the numbers differ
+            first = re.split(r" \d| is | has ", first)[0]
+        first = re.sub(r"\S*/", "", first)
+        first = re.sub(r"^(\w+: )program_\w+\.py:\d+:\d+: ", r"\1", first)
+        return re.sub(r"program_\w+|\d+", "#", first)
 
 
 @contextmanager
@@ -101,7 +106,13 @@ def judge(program: Program, folder: Path, generic: bool = True, forward: bool = 
         except TookTooLong:
             return Verdict("crashed", "took too long")
         except Exception as error:
-            return Verdict("crashed", f"{type(error).__name__}: {error}")
+            return Verdict("crashed", f"{type(error).__name__}: {error} ({_where(error)})")
+
+
+def _where(error: BaseException) -> str:
+    """The function of srcgrad, or of a generated module, that raised."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{os.path.basename(frame.filename)}, {frame.name}"
 
 
 def _compare(

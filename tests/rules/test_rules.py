@@ -236,7 +236,7 @@ def _check_again(
 
 def _full(out_dot: Any, out: Any) -> Any:
     """A tangent of the result in its shape."""
-    if isinstance(out, list | tuple):
+    if out_dot is not None and isinstance(out, list | tuple):
         return rebuilt(out, [_full(t, v) for t, v in zip(out_dot, out, strict=True)])
     return None if out_dot is None else np.broadcast_to(out_dot, np.shape(out))[()]
 

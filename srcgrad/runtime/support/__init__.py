@@ -435,7 +435,7 @@ from srcgrad.runtime.support.memory import (
     shallow_bar as shallow_bar,
 )
 from srcgrad.runtime.support.memory import (
-    shares as shares,
+    is_part as is_part,
 )
 from srcgrad.runtime.support.memory import (
     store_back as store_back,
@@ -468,7 +468,7 @@ from srcgrad.runtime.support.norms import (
     norm_slope as norm_slope,
 )
 from srcgrad.runtime.support.norms import (
-    shares as shares,
+    tie_shares as tie_shares,
 )
 from srcgrad.runtime.support.norms import (
     singular_shares as singular_shares,

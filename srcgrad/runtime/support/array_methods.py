@@ -58,8 +58,8 @@ def tolist_back(ct: Value, a: Value) -> Any:
 def astype(
     a: Any,
     dtype: Any,
-    order: str = "K",
-    casting: str = "unsafe",
+    order: Any = "K",
+    casting: Any = "unsafe",
     subok: bool = True,
     copy: bool = True,
 ) -> Any:
@@ -68,7 +68,7 @@ def astype(
     >>> astype(np.ones(1), np.float32).dtype
     dtype('float32')
     """
-    return np.asarray(a).astype(dtype, order, casting, subok, copy)  # type: ignore[arg-type]
+    return np.asarray(a).astype(dtype, order, casting, subok, copy)
 
 
 def compress(a: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:

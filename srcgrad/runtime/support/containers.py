@@ -104,3 +104,8 @@ def without_keys(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
     {'b': 2}
     """
     return {key: value for key, value in x.items() if key not in keys}
+
+
+# Both give their argument itself or a list of its keys: to the compiler, another name for it.
+sequence.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
+unpacked.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]

@@ -100,7 +100,7 @@ def inverse_sums(s: Value) -> Any:
     return safe_divide(1.0 - np.eye(s.shape[-1], dtype=s.dtype), total)
 
 
-def eigvalsh_back(ct: Value, a: Value, uplo: str) -> Any:
+def eigvalsh_back(ct: Value, a: Value, uplo: Any) -> Any:
     """The cotangent of the symmetric `a` in `np.linalg.eigvalsh(a)`.
 
     >>> eigvalsh_back(np.array([1.0, 0.0]), np.diag([1.0, 2.0]), "L")
@@ -111,7 +111,7 @@ def eigvalsh_back(ct: Value, a: Value, uplo: str) -> Any:
     return (np.conj(v) * ct[..., None, :]) @ np.swapaxes(v, -1, -2)
 
 
-def eigvalsh_dot(a_dot: Value, a: Value, uplo: str) -> Any:
+def eigvalsh_dot(a_dot: Value, a: Value, uplo: Any) -> Any:
     """The tangent of `np.linalg.eigvalsh(a)` for a symmetric `a`.
 
     >>> eigvalsh_dot(np.eye(2), np.diag([1.0, 2.0]), "L")

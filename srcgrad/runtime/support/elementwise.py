@@ -219,7 +219,8 @@ def _power_term(x1: Value, x2: Value, coefficient: Value, m: int, logs: int) -> 
     power = np.power(x1, exponent)
     if logs:
         null = np.equal(x1, 0)
-        power = power * np.log(np.where(null, x1 * 0 + 1, x1)) ** logs
+        log = np.log(np.where(null, x1 * 0 + 1, x1))
+        power = power * (float(log) if type(x1) is float else log) ** logs  # weak, as x1 is
         power = np.where(np.logical_and(null, np.greater_equal(exponent, 0)), 0.0, power)
     return np.where(np.equal(coefficient, 0), 0.0, coefficient * power)
 

@@ -14,7 +14,7 @@ from srcgrad.runtime.support.shape import Value, fit
 _OTHER = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
-def other_norm(norm: str | None) -> str:
+def other_norm(norm: str | None) -> Any:
     """The `norm` with which the inverse transform scales as the transform does with this one.
 
     >>> other_norm(None)
@@ -47,7 +47,7 @@ def fft_sizes(a: Value, s: Any, axes: Any) -> tuple[int, ...]:
     return tuple(np.shape(a)[k] if n is None or n == -1 else int(n) for k, n in pairs)
 
 
-def rfft_back(ct: Value, a: Value, n: int | None, axis: int, norm: str | None) -> Any:
+def rfft_back(ct: Value, a: Value, n: int | None, axis: int, norm: Any) -> Any:
     """The cotangent of `a` in `np.fft.rfft(a, n, axis, norm)`.
 
     >>> rfft_back(np.array([1.0, 0.0]), np.zeros(2), None, -1, None)
@@ -56,7 +56,7 @@ def rfft_back(ct: Value, a: Value, n: int | None, axis: int, norm: str | None) -
     return fit(np.fft.fft(ct, np.shape(a)[axis] if n is None else n, axis, norm), np.real(a))
 
 
-def irfft_back(ct: Value, a: Value, axis: int, norm: str | None) -> Any:
+def irfft_back(ct: Value, a: Value, axis: int, norm: Any) -> Any:
     """The cotangent of `a` in `np.fft.irfft(a, n, axis, norm)`; n is the length of ct.
 
     >>> irfft_back(np.array([1.0, 0.0]), np.zeros(2, complex), -1, None)
@@ -65,7 +65,7 @@ def irfft_back(ct: Value, a: Value, axis: int, norm: str | None) -> Any:
     return fit(_half(np.real(ct), axis, norm), a)
 
 
-def _half(ct: Any, axis: int, norm: str | None) -> Any:
+def _half(ct: Any, axis: int, norm: Any) -> Any:
     n = ct.shape[axis]
     out = np.conj(np.fft.rfft(ct, n, axis, other_norm(norm)))
     middle = [slice(None)] * out.ndim
@@ -74,7 +74,7 @@ def _half(ct: Any, axis: int, norm: str | None) -> Any:
     return out
 
 
-def rfftn_back(ct: Value, a: Value, s: Any, axes: Any, norm: str | None) -> Any:
+def rfftn_back(ct: Value, a: Value, s: Any, axes: Any, norm: Any) -> Any:
     """The cotangent of `a` in `np.fft.rfftn(a, s, axes, norm)`.
 
     >>> rfftn_back(np.ones((1, 2)), np.zeros((1, 2)), None, None, None)
@@ -84,7 +84,7 @@ def rfftn_back(ct: Value, a: Value, s: Any, axes: Any, norm: str | None) -> Any:
     return fit(np.fft.fftn(ct, sizes, fft_axes(a, s, axes), norm), np.real(a))
 
 
-def irfftn_back(ct: Value, a: Value, s: Any, axes: Any, norm: str | None) -> Any:
+def irfftn_back(ct: Value, a: Value, s: Any, axes: Any, norm: Any) -> Any:
     """The cotangent of `a` in `np.fft.irfftn(a, s, axes, norm)`.
 
     >>> irfftn_back(np.ones((1, 2)), np.zeros((1, 2), complex), None, None, None)
@@ -95,7 +95,7 @@ def irfftn_back(ct: Value, a: Value, s: Any, axes: Any, norm: str | None) -> Any
     return fit(np.fft.ifftn(half, None, over[:-1], norm) if over[:-1] else half, a)
 
 
-def irfftn_dot(ct_dot: Value, like: Value, axes: Any, norm: str | None) -> Any:
+def irfftn_dot(ct_dot: Value, like: Value, axes: Any, norm: Any) -> Any:
     """`np.fft.irfftn` over these axes to the lengths that `like` has along them.
 
     >>> irfftn_dot(np.ones((1, 2)), np.zeros((1, 2)), (0, 1), None)

@@ -127,7 +127,7 @@ def array_back(ct: Value, obj: Value) -> Value:
     [[np.float64(1.0), np.float64(0.0)], array([0., 1.])]
     """
     if isinstance(obj, (list, tuple)):
-        rows = np.reshape(ct, (len(obj), -1)) if len(obj) else []
+        rows: Any = np.reshape(ct, (len(obj), -1)) if len(obj) else []
         parts = [array_back(row, item) for row, item in zip(rows, obj, strict=True)]
         return tuple(parts) if isinstance(obj, tuple) else parts
     return cast_like(np.reshape(ct, np.shape(obj))[()], obj)

@@ -153,14 +153,14 @@ def minors_back(ct: Value, a: Value) -> Any:
     """
     rows, columns = _kept(np.shape(a)[-1])
     out = np.zeros(np.shape(a), np.asarray(ct).dtype)
-    np.add.at(out, (..., rows, columns), ct)
+    where: Any = (..., rows, columns)
+    np.add.at(out, where, ct)
     return out
 
 
 def _kept(n: int) -> tuple[Any, Any]:
-    kept = np.array([[j for j in range(n) if j != i] for i in range(n)], int).reshape(
-        n, max(n - 1, 0)
-    )
+    others = [[j for j in range(n) if j != i] for i in range(n)]
+    kept = np.array(others, int).reshape(n, max(n - 1, 0))
     return kept[:, None, :, None], kept[None, :, None, :]
 
 

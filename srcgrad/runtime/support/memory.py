@@ -117,7 +117,7 @@ def alias_back(a_bar: Any, v_bar: Any) -> Any:
     return add(a_bar, v_bar)
 
 
-def shares(v_bar: Any, a_bar: Any) -> bool:
+def is_part(v_bar: Any, a_bar: Any) -> bool:
     """Whether the shadow of a possible view is a view of the other shadow."""
     if isinstance(v_bar, np.ndarray) and isinstance(a_bar, np.ndarray):
         return bool(np.may_share_memory(v_bar, a_bar))

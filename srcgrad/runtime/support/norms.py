@@ -38,10 +38,10 @@ def norm_kind(x: Value, order: Any, axis: Any) -> str:
     return matrix.get(order, "rows")
 
 
-def shares(sizes: Value, top: Value, axes: Any) -> Any:
+def tie_shares(sizes: Value, top: Value, axes: Any) -> Any:
     """1 where sizes reach top, divided by how many do: ties share equally.
 
-    >>> shares(np.array([1.0, 2.0, 2.0]), 2.0, (0,))
+    >>> tie_shares(np.array([1.0, 2.0, 2.0]), 2.0, (0,))
     array([0. , 0.5, 0.5])
     """
     hits = np.equal(sizes, top).astype(np.asarray(sizes).dtype)
@@ -61,7 +61,7 @@ def norm_slope(out: Value, x: Value, order: Any, axis: Any) -> Any:
     if kind == "sum":
         return direction(x)
     if kind == "largest" or kind == "smallest":
-        return direction(x) * shares(np.abs(x), out, axes)
+        return direction(x) * tie_shares(np.abs(x), out, axes)
     if kind == "count":
         return 0.0 * np.abs(x)
     if kind == "power":
@@ -81,7 +81,7 @@ def line_shares(x: Value, order: Any, axes: Any) -> Any:
     along, across = (axes[0], axes[1]) if abs(order) == 1 else (axes[1], axes[0])
     sums = np.sum(np.abs(x), axis=along, keepdims=True)
     pick = np.max if order > 0 else np.min
-    return shares(sums, pick(sums, axis=across, keepdims=True), across)
+    return tie_shares(sums, pick(sums, axis=across, keepdims=True), across)
 
 
 def singular_slope(x: Value, kind: str, axes: Any) -> Any:
@@ -105,7 +105,7 @@ def singular_shares(s: Value, kind: str) -> Any:
     if kind == "nuclear":
         return (s > 0).astype(s.dtype)
     top = np.max(s, -1, keepdims=True) if kind == "spectral" else np.min(s, -1, keepdims=True)
-    return shares(s, top, -1)
+    return tie_shares(s, top, -1)
 
 
 def norm_back(ct: Value, out: Value, x: Value, order: Any, axis: Any, keepdims: bool) -> Any:

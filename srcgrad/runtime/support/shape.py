@@ -224,7 +224,8 @@ def meshgrid_dot(dots: Value, arrays: Value, like: Value, indexing: str) -> Any:
     [array([[1., 1.]]), array([[0., 0.]])]
     """
     sparse = np.size(like[0]) < np.prod([np.size(a) for a in arrays])
-    return list(np.meshgrid(*filled(dots, arrays), sparse=bool(sparse), indexing=indexing))
+    grid: Any = np.meshgrid  # `indexing` is any string here
+    return list(grid(*filled(dots, arrays), sparse=bool(sparse), indexing=indexing))
 
 
 def diag_back(ct: Value, v: Value, k: int) -> Any:

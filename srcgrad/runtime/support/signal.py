@@ -187,8 +187,8 @@ def trapezoid_unit(y: Value, x: Value, axis: int = -1) -> Any:
 def trapezoid_weights_back(ct: Value, x: Value, axis: int = -1) -> Any:
     """The transpose of `trapezoid_weights` in x.
 
-    >>> trapezoid_weights_back(np.array([1.0, 0.0, 1.0]), np.zeros(3))
-    array([-0.5,  0. ,  0.5])
+    >>> trapezoid_weights_back(np.array([1.0, 0.0, 2.0]), np.zeros(3))
+    array([-0.5, -0.5,  1. ])
     """
     ct = np.asarray(ct)
     if np.ndim(x) == 1 and ct.ndim > 1:

@@ -19,7 +19,7 @@ def cutoff(a: Value, rcond: Any) -> float:
     """
     eps = float(np.finfo(np.asarray(a).dtype).eps)
     if rcond is None:
-        return eps * max(np.shape(a))
+        return eps * float(max(np.shape(a)))
     return eps if rcond == -1 else float(rcond)
 
 

@@ -168,7 +168,7 @@ class Adjoint:
                 return self.return_lines(out, stmt, joint, want_value)
             return forward.replaces(stmt)
 
-        text.replaces = replaces
+        text.replaces, text.is_replaced = replaces, forward.is_replaced
         out.forward_body = text.block(unit.body)
         return out
 
@@ -240,7 +240,7 @@ class Adjoint:
                 return self.return_lines(sweeps, stmt, True, True)
             return forward.replaces(stmt)
 
-        text.replaces = replaces
+        text.replaces, text.is_replaced = replaces, forward.is_replaced
         sweeps.forward_body = text.block(sweeps.unit.body)
         return sweeps
 

@@ -264,6 +264,12 @@ class Forward:
                 return self.call(stmt, target)
         return None
 
+    def is_replaced(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Assign | ir.Effect):
+            return False
+        target = self.unit.facts.targets.get(stmt.sid)
+        return isinstance(target, User) and self.callees.of(self.unit, stmt, target) is not None
+
     def call(self, stmt: ir.Assign | ir.Effect, target: User) -> list[ast.stmt] | None:
         found = self.callees.of(self.unit, stmt, target)
         if found is None:

@@ -177,9 +177,7 @@ class Reverse:
 
     def first(self, name: str, node: ast.expr, owned: bool, thin: bool) -> None:
         adj = self.state[name] = Adj(node, owned, thin)
-        plain = isinstance(node, ast.Constant | ast.Name) or (
-            isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant)
-        )
+        plain = isinstance(node, ast.Name) or _literal(node)
         if name.startswith("%") or (plain and not isinstance(node, ast.Name)):
             return
         self.protect(self.bar(name), but=name)
@@ -225,7 +223,7 @@ class Reverse:
         """The cotangent of a variable whose definition is being reversed; it is absent afterwards."""
         adj = self.state.get(name)
         if adj is not None and adj.waiting is not None and uses > 1:
-            if not isinstance(adj.waiting, ast.Name | ast.Constant):
+            if not isinstance(adj.waiting, ast.Name | ast.Constant) and not _literal(adj.waiting):
                 self.settle(name)
         node = self.value(name)
         self.state.pop(name, None)
@@ -383,7 +381,7 @@ class Reverse:
     def settle_all(self) -> None:
         """Before code that runs once or never: no expression may wait across it, except literals."""
         for name, adj in list(self.state.items()):
-            if adj.waiting is not None and not isinstance(adj.waiting, ast.Constant):
+            if adj.waiting is not None and not _literal(adj.waiting):
                 self.settle(name)
 
     def reads_of(self, block: ir.Block) -> set[str]:
@@ -430,7 +428,7 @@ class Reverse:
             now = self.state.get(name)
             if now is None:
                 self.state[name] = Adj(None, True, False)
-                if adj.waiting is None or not isinstance(adj.waiting, ast.Constant):
+                if adj.waiting is None or not _literal(adj.waiting):
                     self.emit(syn.assign(self.bar(name), self.zero(name)))
             else:
                 self.full(name)
@@ -888,6 +886,8 @@ class Reverse:
 
     def term(self, term: Term, g: ast.expr, out: ast.expr, thin: bool, name: str) -> None:
         node = self.formula(term, g, out)
+        if _literal(node) and syn.is_number(node, 0):
+            return
         if isinstance(term.operand, Packed):
             self.spread(term, node)
             return
@@ -915,6 +915,8 @@ class Reverse:
 
     def formula(self, term: Term, g: ast.expr, out: ast.expr) -> ast.expr:
         """The term's formula with the call's own operands."""
+        if not self.is_float_formula(term):
+            g = syn.deciding(g)
         parts: dict[str, ast.expr] = {"g": g, "out": out}
         for n in _names(term.formula):
             if n in HELPERS or n in parts or n not in term.env:
@@ -922,6 +924,17 @@ class Reverse:
             parts[n] = self.bound(term.env[n])
         self.module.formula(term.formula)
         return syn.substitute(term.formula, parts)
+
+    def is_float_formula(self, term: Term) -> bool:
+        """Whether a formula without its cotangent surely has a floating value."""
+        if any(isinstance(n, ast.Compare | ast.BoolOp) for n in ast.walk(term.formula)):
+            return False
+        types = [self.unit.facts.of(a) for a in term.reads()]
+        return all(
+            ty.can_be_active(t) and not isinstance(t, ty.Unknown)
+            for t in types
+            if isinstance(t, ty.Number | ty.Array | ty.Unknown)
+        )
 
     def bound(self, b: Bound | ast.expr) -> ast.expr:
         if isinstance(b, ast.expr):
@@ -1049,7 +1062,7 @@ class Reverse:
             for term in terms:
                 self.term(term, g, syn.name(self.text.var(name)), False, name)
             self.out = outer
-            test = ast.UnaryOp(ast.Not(), self.module.support("shares", g, self.bar_node(alias.name)))
+            test = ast.UnaryOp(ast.Not(), self.module.support("is_part", g, self.bar_node(alias.name)))
             self.out += conditional(test, body, [])
             return
         if isinstance(stmt.value, ir.Attr):
@@ -1491,6 +1504,12 @@ class _Again(Text):
 
     def var(self, name: str) -> str:
         return self.owner.text.var(name)
+
+
+def _literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
 
 
 def is_fresh(node: ast.expr) -> bool:
