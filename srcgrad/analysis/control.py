@@ -34,6 +34,7 @@ class Control:
     by_marker: dict[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
     resets: dict[int, int] = field(default_factory=dict)  # assignment -> value before it, known
     markers: set[str] = field(default_factory=set)
+    last: dict[int, str] = field(default_factory=dict)  # loop -> marker of its last iteration
 
 
 def escaping(stmt: ir.Stmt) -> list[ir.Exit]:
@@ -248,6 +249,7 @@ class Instrument:
                         self.control.resets.pop(s.sid, None)
             else:
                 pre.append(start)
+                self.control.last[stmt.sid] = marker
         return [*pre, replace(stmt, body=body)]
 
     def capture(self, stmt: ir.For) -> tuple[list[ir.Stmt], ir.For]:

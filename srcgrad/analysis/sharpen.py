@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from srcgrad.analysis import webs
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
-from srcgrad.ir.rebuild import with_blocks
+from srcgrad.analysis.targets import Container
+from srcgrad.ir.rebuild import map_own, with_blocks
 
 if TYPE_CHECKING:
     from srcgrad.analysis.infer import Facts
@@ -26,7 +27,7 @@ _UNDECIDED = object()
 def sharpen(facts: Facts) -> ir.Function | None:
     """A better form of the function, or None when there is none."""
     work = _Sharpen(facts, count(1 + max((s.sid for s in ir.walk(facts.fn.body)), default=0)))
-    body = work.block(facts.fn.body)
+    body = work.propagate(work.block(facts.fn.body))
     if not work.changed:
         return None
     return webs.split(replace(facts.fn, body=body))
@@ -37,6 +38,75 @@ class _Sharpen:
     facts: Facts
     sids: Any
     changed: bool = False
+
+    def propagate(self, body: ir.Block) -> ir.Block:
+        """Read through other names that the compiler made: `support.sequence(x)` of an array is x."""
+        once = self.bound_once()
+        names: dict[str, ir.Atom] = {}
+        for stmt in ir.walk(body):
+            if isinstance(stmt, ir.Assign) and stmt.target.name in once:
+                source = self.same_object(stmt)
+                if isinstance(source, ir.Var) and source.name not in once | set(self.params()):
+                    continue
+                if source is not None:
+                    names[stmt.target.name] = source
+        if not names:
+            return body
+
+        def through(a: ir.Atom) -> ir.Atom:
+            while isinstance(a, ir.Var) and a.name in names:
+                a = names[a.name]
+            return a
+
+        def rewrite(block: ir.Block) -> ir.Block:
+            out = []
+            for stmt in block:
+                if isinstance(stmt, ir.Assign) and stmt.target.name in names:
+                    if not self.checks_length(stmt):
+                        self.changed = True
+                        continue
+                new = map_own(stmt, through, lambda a: a)
+                self.changed = self.changed or new != stmt
+                out.append(with_blocks(new, tuple(rewrite(b) for b in ir.blocks(stmt))))
+            return tuple(out)
+
+        return rewrite(body)
+
+    def params(self) -> list[str]:
+        """Parameters that are never bound again."""
+        bound = {v.name for s in ir.walk(self.facts.fn.body) for v in ir.writes(s)}
+        names = [p.name for p in self.facts.fn.params] + list(self.facts.fn.free)
+        return [n for n in names if n not in bound]
+
+    def bound_once(self) -> set[str]:
+        counts: dict[str, int] = {}
+        for s in ir.walk(self.facts.fn.body):
+            for v in ir.writes(s):
+                counts[v.name] = counts.get(v.name, 0) + 1
+        given = {p.name for p in self.facts.fn.params} | set(self.facts.fn.free)
+        return {n for n, k in counts.items() if k == 1 and n not in given}
+
+    def same_object(self, stmt: ir.Assign) -> ir.Atom | None:
+        """What a temporary is another name for."""
+        if not stmt.target.is_temp or not isinstance(stmt.value, ir.Call):
+            return None
+        target = self.facts.targets.get(stmt.sid)
+        if not (isinstance(target, Container) and target.name == "alias"):
+            return None
+        source = ir.unstar(stmt.value.args[0])
+        known = ty.Array | ty.List | ty.Tuple
+        return source if isinstance(self.facts.of(source), known) else None
+
+    def checks_length(self, stmt: ir.Assign) -> bool:
+        """Whether unpacking may find the wrong number of items when it runs."""
+        assert isinstance(stmt.value, ir.Call)
+        args = stmt.value.args
+        t = self.facts.of(ir.unstar(args[0]))
+        if len(args) == 1:
+            return False
+        if isinstance(t, ty.Tuple) and isinstance(args[1], ir.Const):
+            return len(args) != 2 or len(t.items) != args[1].value
+        return True
 
     def block(self, block: ir.Block) -> ir.Block:
         return tuple(s for stmt in block for s in self.stmt(stmt))

@@ -230,16 +230,10 @@ class Text:
             if stmt.sid in self.dead:
                 continue
             group = self.unpacking(block, k - 1)
-            if group:
-                first = block[k - 1]
-                assert isinstance(first, ir.Assign) and isinstance(first.value, ir.Index)
-                value = self.atom(first.value.obj)
-                out += [s for m in block[k - 1 : k - 1 + group] for s in self.flush(m)]
-                target = syn.tuple_of(syn.name(self.var(ir.writes(m)[0].name)) for m in block[k - 1 : k - 1 + group])
-                made = syn.assign(target, value)
-                made.srcgrad_line = stmt.loc.line  # type: ignore[attr-defined]
-                out.append(made)
-                k += group - 1
+            if group is not None:
+                count, source = group
+                out += self.unpack(block[k - 1 : k - 1 + count], source)
+                k += count - 1
                 continue
             if isinstance(stmt, ir.Assign) and self.may_wait(stmt, here):
                 own = [*self.before(stmt)]
@@ -255,30 +249,56 @@ class Text:
                 out.append(syn.assign(self.var(name), p.node))
         return out
 
-    def unpacking(self, block: ir.Block, k: int) -> int:
-        """How many statements from k on take the items 0, 1, ... of one temporary: `a, b = t`."""
+    def unpacking(self, block: ir.Block, k: int) -> tuple[int, ir.Atom] | None:
+        """Statements from k on that are one unpacking, `a, b = t`: (how many, what is unpacked)."""
         first = block[k]
-        if not (isinstance(first, ir.Assign) and isinstance(first.value, ir.Index)):
-            return 0
-        obj = first.value.obj
-        if not isinstance(obj, ir.Var) or "%" not in obj.name or obj.name not in self.pending:
-            if not isinstance(obj, ir.Var) or not obj.name.startswith("%"):
-                return 0
-        t = self.facts.of(obj)
-        if not isinstance(t, ty.Tuple) or len(t.items) < 2:
-            return 0
-        n = len(t.items)
-        group = block[k : k + n]
+        if not isinstance(first, ir.Assign):
+            return None
+        if isinstance(first.value, ir.Index) and isinstance(first.value.obj, ir.Var):
+            obj = first.value.obj
+            t = self.facts.of(obj)
+            if not obj.is_temp or not isinstance(t, ty.Tuple) or len(t.items) < 2:
+                return None
+            n, extra = len(t.items), 0
+            if len(self.uses.get(obj.name, ())) != n:
+                return None
+            source: ir.Atom = obj
+        else:
+            target = self.facts.targets.get(first.sid)
+            if not (isinstance(target, Container) and target.name == "alias"):
+                return None
+            if not isinstance(first.value, ir.Call) or len(first.value.args) != 2:
+                return None
+            if self.uses.get(first.target.name):
+                return None
+            source, count = ir.unstar(first.value.args[0]), first.value.args[1]
+            if not isinstance(source, ir.Var) or not isinstance(count, ir.Const):
+                return None
+            n, extra = int(count.value), 1
+        group = block[k + extra : k + extra + n]
+        return (n + extra, source) if self.takes_items(group, source, n) else None
+
+    def takes_items(self, group: ir.Block, source: ir.Atom, n: int) -> bool:
+        """Whether statements bind the items 0 to n - 1 of a sequence to different names."""
         targets = set()
         for i, stmt in enumerate(group):
-            if not isinstance(stmt, ir.Assign) or stmt.value != ir.Index(obj, ir.Const(i)):
-                return 0
+            if not isinstance(stmt, ir.Assign) or stmt.value != ir.Index(source, ir.Const(i)):
+                return False
             if stmt.sid in self.dead or self.before(stmt) or self.after(stmt):
-                return 0
-            if self.is_replaced(stmt):
-                return 0
+                return False
+            if self.is_replaced(stmt) or stmt.target == source:
+                return False
             targets.add(stmt.target.name)
-        return n if len(group) == n == len(targets) and len(self.uses.get(obj.name, ())) == n else 0
+        return n >= 2 and len(group) == n == len(targets)
+
+    def unpack(self, group: ir.Block, source: ir.Atom) -> list[ast.stmt]:
+        value = self.atom(source)
+        items = [m for m in group if isinstance(m, ir.Assign) and isinstance(m.value, ir.Index)]
+        pre = [s for m in group for s in self.flush(m)]
+        target = syn.tuple_of(syn.name(self.var(m.target.name)) for m in items)
+        made = syn.assign(target, value)
+        made.srcgrad_line = group[0].loc.line  # type: ignore[attr-defined]
+        return [*pre, made]
 
     def emit(self, stmt: ir.Stmt) -> list[ast.stmt]:
         pre = self.before(stmt)

@@ -111,7 +111,10 @@ class Reverse:
             file = "cell"
         text = f"{file}:{loc.line}  {source}"
         limit = 90
-        self.out.append(syn.Comment(text if len(text) <= limit else text[: limit - 3] + "..."))
+        shown = text if len(text) <= limit else text[: limit - 3] + "..."
+        last = next((s for s in reversed(self.out) if isinstance(s, syn.Comment)), None)
+        if last is None or last.text != shown:
+            self.out.append(syn.Comment(shown))
 
     # ---- adjoints of variables ---------------------------------------------------------------
 
@@ -324,7 +327,7 @@ class Reverse:
             test: ast.expr = ast.Compare(node, [ast.NotEq()], [syn.number(sites[0])])
         else:
             test = ast.Compare(node, [ast.NotIn()], [syn.tuple_of(map(syn.number, sites))])
-        self.arms(test, rest, (), stmt)
+        self.arms(test, rest, (), stmt, after=True)
 
     # ---- compound statements -------------------------------------------------------------------
 
@@ -339,12 +342,14 @@ class Reverse:
             return
         self.arms(self.again(stmt.test), body, orelse, stmt)
 
-    def arms(self, test: ast.expr, body: ir.Block, orelse: ir.Block, stmt: ir.Stmt) -> None:
+    def arms(
+        self, test: ast.expr, body: ir.Block, orelse: ir.Block, stmt: ir.Stmt, after: bool = False
+    ) -> None:
         """Reverse two alternatives; adjoints are the same kind of thing after either."""
         self.settle_all()
         reads = [self.reads_of(body), self.reads_of(orelse)]
         for name in sorted(reads[0] ^ reads[1]):
-            if name not in self.state and self.lives_before(name, stmt):
+            if name not in self.state and self.lives_before(name, stmt, after):
                 self.state[name] = Adj(None, True, False)
                 self.emit(syn.assign(self.bar(name), self.zero(name)))
         for name in sorted(reads[0] | reads[1]):
@@ -358,7 +363,7 @@ class Reverse:
         for name in sorted(set(after_first) | set(after_second)):
             a, b = after_first.get(name), after_second.get(name)
             if a is None or b is None:
-                if not self.lives_before(name, stmt):
+                if not self.lives_before(name, stmt, after):
                     continue
             for adj, code in ((a, first), (b, second)):
                 outer, self.out = self.out, code
@@ -395,13 +400,16 @@ class Reverse:
                     out.add(self.found.needs.container(v).name)
         return out
 
-    def lives_before(self, name: str, stmt: ir.Stmt) -> bool:
-        """Whether a variable may be bound before a statement (so that its adjoint flows out)."""
+    def lives_before(self, name: str, stmt: ir.Stmt, after: bool = False) -> bool:
+        """Whether a variable may be bound before a statement (so that its adjoint flows out), or
+        inside it when what follows the statement is reversed."""
         if name in self.unit.params:
             return True
         here = self.unit.place.get(stmt.sid, ())
         for d in self.unit.defs.get(name, ()):
             path = self.unit.place[d.sid]
+            if after and path[: len(here)] == here:
+                return True
             if path[: len(here)] != here:
                 if path < here or set(self.unit.loops[d.sid]) & set(self.unit.loops[stmt.sid]):
                     return True
@@ -442,6 +450,10 @@ class Reverse:
                 del self.state[name]
         for name, adj in start.items():
             self.state[name] = Adj(adj.waiting, adj.owned, adj.thin)
+        marker = self.found.control.last.get(stmt.sid)
+        if body and marker is not None:
+            # Only the last iteration can have been left early.
+            body.append(syn.assign(marker, syn.number(0)))
         if body:
             self.out.append(self.reversed_loop(stmt, body))
 
@@ -499,10 +511,7 @@ class Reverse:
 
     def undo(self, stmt: ir.Stmt) -> None:
         """Bring variables and elements back to what they were before a statement."""
-        reset = self.found.control.resets.get(stmt.sid)
-        if reset is not None and isinstance(stmt, ir.Assign):
-            if stmt.target.name in self.found.needed:
-                self.emit(syn.assign(stmt.target.name, syn.number(reset)))
+        if stmt.sid in self.found.control.resets:
             return
         if stmt.sid in self.found.undone:
             self.emit(*self.slots.restore_contents(stmt))
@@ -961,7 +970,7 @@ class Reverse:
         g = self.after_undo(stmt, g)
         match target.name:
             case "alias" | "list" | "tuple" | "dict" | "copy":
-                source = ir.operands(expr)[-1 if isinstance(expr, ir.Call) else 0]
+                source = ir.operands(expr)[1 if isinstance(expr, ir.Call) else 0]
                 self.contribute(source, self.module.support("like", g, self.primal(source)), False)
             case "get":
                 assert isinstance(expr, ir.Method)
