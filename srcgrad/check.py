@@ -243,7 +243,8 @@ def _check_level(point: _Point, settings: _Settings, name: str, level: int) -> _
 
 def _random(rng: np.random.Generator, size: int) -> Vector:
     """Numbers away from zero of either sign, so that no derivative is hidden."""
-    return rng.uniform(0.5, 1.0, size) * rng.choice([-1.0, 1.0], size)
+    sign: Vector = rng.choice([-1.0, 1.0], size)
+    return rng.uniform(0.5, 1.0, size) * sign
 
 
 def _shifted(point: _Point, derivative: Callable[..., Any], first: Any) -> _Point:

@@ -291,3 +291,29 @@ def _continues(loop: ir.For | ir.While) -> bool:
 
 def exits_of(block: Sequence[ir.Stmt]) -> list[ir.Exit]:
     return [e for s in block for e in escaping(s)]
+
+
+def upward_exposed(block: ir.Block) -> set[str]:
+    """Variables that a block may read before it binds them."""
+    exposed: set[str] = set()
+
+    def visit(b: ir.Block, bound: set[str]) -> set[str]:
+        for s in b:
+            exposed.update(v.name for v in ir.reads(s) if v.name not in bound)
+            match s:
+                case ir.If():
+                    arms = [visit(s.body, set(bound)), visit(s.orelse, set(bound))]
+                    bound = arms[0] & arms[1]
+                case ir.For():
+                    visit(s.body, bound | {s.target.name})
+                case ir.While() | ir.Try():
+                    for inner in ir.blocks(s):
+                        visit(inner, set(bound))
+                case ir.With():
+                    bound = visit(s.body, bound)
+                case _:
+                    bound = bound | {v.name for v in ir.writes(s)}
+        return bound
+
+    visit(block, set())
+    return exposed

@@ -52,7 +52,7 @@ def _of_target(expr: ir.Expr, target: object) -> tuple[ir.Var, ...]:
         case Library(entry, args, _):
             if entry.kind == "nondiff":
                 return ()
-            return _vars(a for _, b in args for a in bound_atoms(b))
+            return _vars(a for n, b in args if n not in entry.zero for a in bound_atoms(b))
         case User(_, args, closure, _):
             extra = () if closure is None else (closure,)
             return _vars([*(a for b in args for a in bound_atoms(b)), *extra])

@@ -28,7 +28,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.methods import INPLACE_METHODS, METHODS
 from srcgrad.rules.python import OPERATORS
-from srcgrad.rules.registry import Entry, name_of
+from srcgrad.rules.registry import Entry, for_call, name_of
 
 CONTAINER_METHODS = frozenset(
     ["append", "extend", "insert", "pop", "remove", "clear", "reverse", "copy", "get", "keys", "values", "items", "setdefault", "update", "index", "count", "sort", "popitem"]
@@ -171,7 +171,7 @@ class Inference:
         if not isinstance(stmt.base, ir.Var):
             return
         base, value = self.atom(stmt.base), self.atom(stmt.value)
-        if base is None or value is None:
+        if base is None or value is None or stmt.op is not None:
             return
         if isinstance(base, ty.List):
             if isinstance(stmt.key, ir.Slice | ir.KeyTuple):
@@ -280,11 +280,16 @@ class Inference:
             method = getattr(fn.cls, "__call__", None)
             if inspect.isfunction(method):
                 return self.invoke_object(stmt, method, (expr.fn, *expr.args), expr.kwargs, expr.fn)
+        if isinstance(expr.fn, ir.Global) and isinstance(expr.fn.value, ir.Function):
+            return self.invoke_bound(stmt, expr.fn.value, tuple(map(ir.unstar, expr.args)), None)
         if isinstance(expr.fn, ir.Global):
             from srcgrad.frontend.lower import RecursiveRef
 
             if isinstance(expr.fn.value, RecursiveRef):
                 return self.recurse(stmt, expr)
+        if fn == ty.Literal(None):
+            self.target(stmt, Uncharted("None", "a NoneType object is not callable"))
+            return ty.UNKNOWN
         value = fn.value if isinstance(fn, ty.Static) else None
         if isinstance(expr.fn, ir.Global) and expr.fn.value is not ir.MISSING:
             value = expr.fn.value
@@ -329,6 +334,8 @@ class Inference:
         args: Sequence[ir.Atom | ir.Star],
         kwargs: Sequence[tuple[str | None, ir.Atom]],
     ) -> ty.Type | None:
+        positional = len(args)
+        entry = for_call(entry, positional)
         bound = bind_library(entry, args, kwargs)
         if bound is None:
             self.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))
@@ -497,6 +504,7 @@ class Inference:
         if entry is None:
             self.target(stmt, Uncharted(f"the method {expr.name}", "it has no rule"))
             return ty.UNKNOWN
+        entry = for_call(entry, 1 + len(expr.args))
         args: tuple[ir.Atom | ir.Star | Packed, ...] = expr.args
         if info.pack and len(args) > 1:
             args = (Packed("tuple", tuple(expr.args)),)

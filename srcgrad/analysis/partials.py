@@ -147,6 +147,11 @@ def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | 
     `support.sum_back(g, a, axis)` with axis None is an array filled with g."""
     match formula:
         case ast.Call(
+            ast.Attribute(ast.Name("np"), "full"),
+            [ast.Attribute(ast.Name(), "shape"), number, ast.Attribute(ast.Name(), "dtype")],
+        ):
+            return number
+        case ast.Call(
             ast.Attribute(ast.Name("support"), "sum_back"), [number, ast.Name(), *more], keywords
         ):
             extra = [*more, *(k.value for k in keywords)]

@@ -251,6 +251,9 @@ def _merge(values: Sequence[Any]) -> Type:
     """The type that all these results have."""
     cls = type(values[0])
     if any(type(v) is not cls for v in values):
+        kinds = [type_of(v) for v in values]
+        if all(isinstance(k, Number) for k in kinds):
+            return functools.reduce(join, kinds)  # `max(x, 0.0)`: a number of either class
         raise _Disagree
     if cls is np.ndarray:
         return _merge_arrays(values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.control import Control, Instrument
+from srcgrad.analysis.control import Control, Instrument, upward_exposed
 from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
 from srcgrad.analysis.targets import Container, Library, User
@@ -235,9 +235,23 @@ class _Flow:
             for v in ir.reads(inner):
                 if unit.is_active(v) and unit.kind(v.name) == "value":
                     v = self.found.needs.container(v)
+                    if not self._outlives(v.name, stmt):
+                        continue
                     names, _ = self.found.needs.roots_of([v])
                     out |= names
         return out
+
+    def _outlives(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether a variable may have its value from outside a compound statement, or from an
+        earlier iteration of it."""
+        unit = self.unit
+        if name in unit.params:
+            return True
+        here = unit.place[stmt.sid]
+        defs = [unit.place[d.sid] for d in unit.defs.get(name, ())]
+        if any(p[: len(here)] != here for p in defs):
+            return True
+        return isinstance(stmt, ir.For | ir.While) and name in upward_exposed(stmt.body)
 
     def use(self, stmt: ir.Stmt, needs: Needs) -> None:
         for n in (*needs.before, *needs.after):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from srcgrad.analysis import webs
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
-from srcgrad.analysis.targets import Container
+from srcgrad.analysis.targets import Container, Packed, User
 from srcgrad.ir.rebuild import map_own, with_blocks
 
 if TYPE_CHECKING:
@@ -126,9 +126,46 @@ class _Sharpen:
             ):
                 self.changed = True
                 stmt = replace(stmt, inplace=None)
+        if isinstance(stmt, ir.Store) and stmt.op is not None:
+            return self.by_protocol(stmt)
         if isinstance(stmt, ir.Assign | ir.Effect):
-            return self.unstar(stmt)
+            return self.direct(stmt) or self.unstar(stmt)
         return [stmt]
+
+    def by_protocol(self, stmt: ir.Store) -> list[ir.Stmt]:
+        """`rows[k] += e` for anything but an array: take the item, update it, put it back."""
+        if isinstance(self.facts.of(stmt.base), ty.Array) or stmt.op is None:
+            return [stmt]
+        self.changed = True
+        temp = ir.Var(f"%i{next(self.sids)}")
+        operator = ir.Op(stmt.op, (temp, stmt.value))
+        return [
+            ir.Assign(next(self.sids), stmt.loc, temp, ir.Index(stmt.base, stmt.key)),
+            ir.Assign(next(self.sids), stmt.loc, temp, operator, inplace=stmt.op),
+            replace(stmt, value=temp, op=None),
+        ]
+
+    def direct(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
+        """A call of a nested function names what it captures: `inner(v)` is `inner(v, k, c)`."""
+        target = self.facts.targets.get(stmt.sid)
+        if not isinstance(target, User) or target.closure is not None:
+            return None
+        if not isinstance(stmt.value, ir.Call) or not isinstance(stmt.value.fn, ir.Var):
+            return None
+        before: list[ir.Stmt] = []
+        args: list[ir.Atom] = []
+        for b in target.args:
+            if isinstance(b, Packed):
+                sid = next(self.sids)
+                temp = ir.Var(f"%p{sid}")
+                keys = tuple(None if k is None else ir.Const(k) for k in b.keys)
+                before.append(ir.Assign(sid, stmt.loc, temp, ir.Build(b.kind, b.items, keys)))
+                args.append(temp)
+            else:
+                args.append(b)
+        self.changed = True
+        name = ir.Global(ir.Root("namespace", "<nested>"), (target.fn.name,), target.fn)
+        return [*before, replace(stmt, value=ir.Call(name, tuple(args)))]
 
     def unstar(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt]:
         value = stmt.value

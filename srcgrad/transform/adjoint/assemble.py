@@ -80,7 +80,7 @@ class Adjoint:
     def joint(self, unit: Unit, mode: str, wrt: list[str], name: str, aux: bool) -> None:
         want_value = mode != "grad" or aux
         sweeps = self.sweeps(unit, want_value, joint=True, top=True)
-        sweeps.reverse.state[RESULT] = Adj(self.seed(sweeps, mode, aux), False, False)
+        self.start(sweeps, self.seed(sweeps, mode, aux))
         self.write_reverse(sweeps)
         shadows = self.param_shadows(sweeps, late=True)
         gradients = self.gradients(sweeps, wrt)
@@ -94,6 +94,15 @@ class Adjoint:
             lines = [*reverse, *gradients.pre]
         lines.append(ast.Return(self.returns(sweeps.value, gradients.node, mode, aux)))
         self.order.append([self.define(unit, name, lines, mode)])
+
+    def start(self, sweeps: Sweeps, seed: ast.expr) -> None:
+        """Give the result its cotangent; anything but a name or literal gets a name first."""
+        text = sweeps.text
+        if isinstance(seed, ast.Call):
+            name = text.names.fresh("seed")
+            sweeps.reverse.emit(syn.assign(name, seed))
+            seed = syn.name(name)
+        sweeps.reverse.state[RESULT] = Adj(seed, False, False)
 
     def top_from_pair(
         self, unit: Unit, spec: Spec, mode: str, wrt: list[str], name: str, aux: bool
@@ -364,6 +373,7 @@ class Adjoint:
                 reverse.state.pop(RESULT, None)
             else:
                 reverse.state[RESULT] = Adj(syn.name("result_bar"), False, False)
+        text.names.suffix("bar")
         text.names.taken.add("result_bar")
         text.names._made["%result", "bar"] = "result_bar"
         text.printed[RESULT] = "%result"
@@ -514,7 +524,7 @@ def _taken(unit: Unit) -> set[str]:
         if isinstance(s, ir.With) and s.bound:
             names.add(s.bound)
     names.discard("")
-    return names | {"cotangent", "saved"}
+    return names | {"cotangent"}
 
 
 def _forward_uses(unit: Unit) -> dict[str, list[int]]:
@@ -578,12 +588,12 @@ def _droppable(unit: Unit, stmt: ir.Assign) -> bool:
             return one and all(isinstance(t, ty.Number | ty.Array) for t in types) and op != "matmul"
     if isinstance(target, Library) and target.entry.pure and not target.entry.writes:
         module = getattr(target.entry.target, "__module__", "") or "numpy"
-        if module.split(".")[0] in ("math", "builtins"):
+        if module.split(".")[0] in ("math", "builtins") or "linalg" in module:
             return False
         arrays = [t for t in types if isinstance(t, ty.Array)]
         known = all(isinstance(t, ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other) for t in types)
-        return known and len(arrays) <= 1 and target.entry.kind != "structured"
-    return isinstance(target, Construct | Container) and isinstance(target, Construct)
+        return known and len(arrays) <= 1
+    return isinstance(target, Construct)
 
 
 def _section(title: str, lines: list[ast.stmt]) -> list[ast.stmt]:

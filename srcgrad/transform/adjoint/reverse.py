@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from srcgrad.analysis.control import always_leaves, escaping
+from srcgrad.analysis.control import always_leaves, escaping, upward_exposed
 from srcgrad.analysis.effects import RESULT, surely_copies
 from srcgrad.analysis.needs import must_reduce, saved_name
 from srcgrad.analysis.partials import HELPERS, Term, _names, stays_thin, takes_thin
@@ -182,6 +182,9 @@ class Reverse:
         adj = self.state[name] = Adj(node, owned, thin)
         plain = isinstance(node, ast.Name) or _literal(node)
         if name.startswith("%") or (plain and not isinstance(node, ast.Name)):
+            return
+        if isinstance(node, ast.Name) and node.id == self.bar(name):
+            adj.waiting = None
             return
         self.protect(self.bar(name), but=name)
         adj.waiting = None
@@ -460,7 +463,7 @@ class Reverse:
     def is_carried(self, name: str, loop: ir.Stmt) -> bool:
         """Whether a value may come from the iteration before: it is read before it is bound."""
         body = loop.body if isinstance(loop, ir.For | ir.While) else ()
-        return name in _upward_exposed(body)
+        return name in upward_exposed(body)
 
     def written_in(self, stmt: ir.For | ir.While) -> set[str]:
         return {v.name for s in ir.walk(stmt.body) for v in ir.writes(s)}
@@ -639,8 +642,7 @@ class Reverse:
             case ir.Var():
                 adj = self.state[name]
                 thin, owned = adj.thin, adj.owned
-                g = self.take(name, 1)
-                self.undo(stmt)
+                g = self.after_undo(stmt, self.take(name, 1))
                 self.contribute(expr, g, owned, thin)
             case ir.Index(obj, key):
                 g = self.take_full(name)
@@ -667,9 +669,32 @@ class Reverse:
         return self.take(name)
 
     def after_undo(self, stmt: ir.Stmt, g: ast.expr) -> ast.expr:
-        """Undo a statement; the cotangent is kept if the undoing changes its variable."""
+        """Undo a statement; the cotangent is kept if the undoing changes what it reads."""
+        if syn.names_in(g) & self.restored(stmt):
+            kept = syn.name(self.text.names.temporary() + "_bar")
+            self.emit(syn.assign(kept, g))
+            g = kept
         self.undo(stmt)
         return g
+
+    def restored(self, stmt: ir.Stmt) -> set[str]:
+        """The names that undoing a statement changes."""
+        out: set[str] = set()
+        for save in self.found.saves.get(stmt.sid, ()):
+            if save.when == "before":
+                out.add(self.text.var(save.var))
+        pair = self.found.pairs.get(stmt.sid)
+        if pair is not None:
+            out |= {self.text.var(pair.var), self.bar(pair.var)}
+        if stmt.sid in self.found.undone:
+            for v in (*ir.reads(stmt), *ir.writes(stmt)):
+                root = self.unit.fx.root(v.name)
+                out |= {
+                    self.text.var(n)
+                    for n in self.unit.facts.types
+                    if self.unit.fx.memory(n) and self.unit.fx.root(n) == root
+                }
+        return out
 
     def unpack(self, expr: ir.Build, g: ast.expr) -> None:
         if expr.kind == "dict":
@@ -816,11 +841,19 @@ class Reverse:
         terms = self.found.needs.library_terms(stmt, expr, target)
         have = {t.param for t in terms}
         for param, b in target.args:
-            if param in have or target.entry.kind == "nondiff":
+            if param in have or target.entry.kind == "nondiff" or param in target.entry.zero:
                 continue
             for a in bound_atoms(b):
                 if self.unit.is_active(a):
                     assert isinstance(a, ir.Var)
+                    if target.entry.kind == "refuse":
+                        raise located(
+                            MissingRule,
+                            stmt.loc,
+                            f"{target.entry.name} can't be differentiated: {target.entry.note}",
+                            chain=self.chain(a.name),
+                            fixes=["mark the value constant with srcgrad.stop_gradient(...)"],
+                        )
                     shown = a.name.split("%")[0] or "this argument"
                     raise located(
                         NotDifferentiable,
@@ -871,7 +904,7 @@ class Reverse:
             out = syn.name(self.text.var(name))
         if own and isinstance(g, ast.Name) and mentions > 1 and len(ordered) > 1:
             ordered = self.keep_apart(ordered)
-        self.undo(stmt)
+        g = self.after_undo(stmt, g)
         for term in ordered:
             self.term(term, g, out, thin, name)
 
@@ -916,10 +949,14 @@ class Reverse:
     ) -> tuple[ast.expr, bool]:
         """Sum a contribution down to the shape of its operand."""
         t, result = self.unit.facts.of(operand), self.unit.type(name)
-        if isinstance(t, ty.Number) and isinstance(result, ty.Array) and not _complex(result):
-            return self.module.numpy("sum", node), True
+        if isinstance(t, ty.Number) and isinstance(result, ty.Array):
+            total = self.module.numpy("sum", node)
+            real = _complex(result) and not issubclass(t.cls, complex | np.complexfloating)
+            return ast.Attribute(total, "real", ast.Load()) if real else total, True
         if isinstance(t, ty.Number) and isinstance(result, ty.Number):
             return ast.Attribute(node, "real", ast.Load()), True
+        if isinstance(t, ty.Number):
+            return self.module.support("unbroadcast", node, _zero_number(t)), False
         return self.module.support("unbroadcast", node, self.primal(operand)), False
 
     def formula(self, term: Term, g: ast.expr, out: ast.expr) -> ast.expr:
@@ -1318,14 +1355,9 @@ class Reverse:
         obj, bar = syn.name(self.text.var(stmt.base.name)), self.bar_node(stmt.base.name)
         g = syn.name(self.text.names.temporary() + "_bar")
         back = self.module.support("store_back", obj, bar, self.key_value(stmt.key), slot)
-        if stmt.op is None:
-            self.emit(syn.assign(g, back))
-            if self.unit.is_active(stmt.value):
-                self.value_back(stmt.value, g)
-            return
         self.emit(syn.assign(g, back))
-        old = ast.Subscript(obj, self.key(stmt.key), ast.Load())
-        self.unknown_operator(stmt, g, old)
+        if self.unit.is_active(stmt.value):
+            self.value_back(stmt.value, g)
 
     def value_back(self, e: ir.Atom, g: ast.expr) -> None:
         """What comes back for a stored value: its adjoint, or None where its shadow was shared."""
@@ -1337,33 +1369,6 @@ class Reverse:
             self.emit(ast.Expr(self.module.support("stored_back", self.bar_node(e.name), g, self.primal(e))))
         else:
             self.add(e.name, self.module.support("unbroadcast", g, self.primal(e)), False)
-
-    def unknown_operator(self, stmt: ir.Store, g: ast.expr, old: ast.expr) -> None:
-        from srcgrad.analysis.partials import vjp_term
-        from srcgrad.rules.python import OPERATORS
-
-        assert stmt.op is not None and isinstance(stmt.base, ir.Var)
-        entry = self.unit.program.rule(OPERATORS[stmt.op])
-        assert entry is not None and entry.params is not None
-        one, two = list(entry.params.parameters)[:2]
-        held = f"%held{stmt.sid}"
-        self.unit.facts.types[held] = ty.UNKNOWN
-        gathered = self.text.names.temporary()
-        self.emit(syn.assign(gathered, self.module.support("own", old)))
-        self.text.printed[held] = gathered
-        call = Library(entry, ((one, ir.Var(held)), (two, stmt.value)))
-        out = self.text.operator(stmt.op, [syn.name(gathered), self.primal(stmt.value)])
-        if self.unit.is_active(stmt.value):
-            term = vjp_term(self.unit.facts, call, two, stmt.value, ty.UNKNOWN)
-            if term is None:
-                raise self.no_rule(stmt, stmt.value, Uncharted(f"the operator {stmt.op}", ""))
-            node = self.module.support("unbroadcast", self.formula(term, g, out), self.primal(stmt.value))
-            self.contribute(stmt.value, node, False)
-        term = vjp_term(self.unit.facts, call, one, ir.Var(held), ty.UNKNOWN)
-        assert term is not None
-        node = self.module.support("unbroadcast", self.formula(term, g, out), syn.name(gathered))
-        key = self.key_value(stmt.key)
-        self.emit(ast.Expr(self.module.support("item_add", self.bar_node(stmt.base.name), key, node)))
 
     def integer_store(self, stmt: ir.Store) -> Exception:
         assert isinstance(stmt.base, ir.Var) and isinstance(stmt.value, ir.Var)
@@ -1470,6 +1475,10 @@ class Reverse:
                 self.emit(syn.assign(kept, cotangent))
                 cotangent = syn.name(kept)
         saved = syn.name(self.slots.saved(stmt))
+        if syn.names_in(cotangent) & self.restored(stmt):
+            kept_bar = syn.name(self.text.names.temporary() + "_bar")
+            self.emit(syn.assign(kept_bar, cotangent))
+            cotangent = kept_bar
         made = syn.call(found.reverse, cotangent, saved)
         targets = found.returned
         self.undo_after_call(stmt, made, targets, found)
@@ -1576,32 +1585,6 @@ def _assigned(node: ast.stmt) -> set[str]:
             if isinstance(a, ast.Name):
                 out.add(a.id)
     return out
-
-
-def _upward_exposed(block: ir.Block) -> set[str]:
-    """Variables that a block may read before it binds them."""
-    exposed: set[str] = set()
-
-    def visit(b: ir.Block, bound: set[str]) -> set[str]:
-        for s in b:
-            exposed.update(v.name for v in ir.reads(s) if v.name not in bound)
-            match s:
-                case ir.If():
-                    arms = [visit(s.body, set(bound)), visit(s.orelse, set(bound))]
-                    bound = arms[0] & arms[1]
-                case ir.For():
-                    visit(s.body, bound | {s.target.name})
-                case ir.While() | ir.Try():
-                    for inner in ir.blocks(s):
-                        visit(inner, set(bound))
-                case ir.With():
-                    bound = visit(s.body, bound)
-                case _:
-                    bound = bound | {v.name for v in ir.writes(s)}
-        return bound
-
-    visit(block, set())
-    return exposed
 
 
 def _complex(t: ty.Type) -> bool:
