@@ -13,8 +13,7 @@ import numpy as np
 from srcgrad import pipeline
 from srcgrad.analysis import probe
 from srcgrad.analysis.signature import signature_key
-from srcgrad.errors import ArgumentError, SourceUnavailable
-from srcgrad.frontend import source as source_module
+from srcgrad.errors import ArgumentError
 from srcgrad.ir import types as ty
 from srcgrad.rules import registry, scope, tables
 
@@ -53,19 +52,17 @@ class GradFunction:
         self._aux, self._backend, self._specialize = has_aux, backend, specialize
         tables.load()
         self._rules = scope.entries_of(rules) if rules else {}
-        self._primal = _with_source(fn)
-        self._lowered, self._source = pipeline.function_of(self._primal)
-        self._bound = tuple(self._source.bound)
+        self._primal = primal_of(fn)
         self._single = isinstance(wrt, int | str)
-        self._signature = _signature(self._primal)
-        self._items = _items(self._lowered, self._bound, wrt, self._signature)
+        self._items = _items(self._primal, wrt)
         self._made: dict[Any, pipeline.Compiled] = {}
+        self._by_types: dict[Any, pipeline.Compiled] = {}
         self._lock = threading.RLock()
         self._last: pipeline.Compiled | None = None
-        self.__name__ = f"{self._lowered.name}_{mode}"
+        self.__name__ = f"{self._primal.name}_{mode}"
         self.__qualname__ = self.__name__
         self.__module__ = getattr(fn, "__module__", __name__)
-        self.__doc__ = _doc(self._lowered.name, mode, self._items)
+        self.__doc__ = _doc(self._primal.name, mode, self._items)
         self.__signature__ = self._public_signature()
 
     # ---- calling ----
@@ -86,8 +83,8 @@ class GradFunction:
         if self._backend == "numba":
             from srcgrad.runtime import numba as numba_backend
 
-            return self._finish(numba_backend.call(made, extra, (*self._bound, *args), kwargs))
-        return self._finish(made.function(*extra, *self._bound, *args, **kwargs))
+            return self._finish(numba_backend.call(made, extra, self._primal.full(args), kwargs))
+        return self._finish(made.function(*extra, *self._primal.full(args), **kwargs))
 
     def _finish(self, result: Any) -> Any:
         if not any(i.position is not None or i.key is not None for i in self._items):
@@ -108,31 +105,54 @@ class GradFunction:
                 return made
             types = self._types(args, kwargs)
             self._check_wrt(types)
-            if not self._specialize:
-                types = tuple(generic(t) for t in types)
             made = self._compile(types, scopes)
             self._made[key] = made
             return made
 
+    def for_types(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
+        """The compiled derivative for types of its own parameters (cotangent or tangents first):
+        how a derivative is seen through when it is differentiated again."""
+        if any(i.position is not None or i.key is not None for i in self._items):
+            raise ArgumentError(f"{self!r} can't be differentiated: wrt names an item of *args or **kwargs")
+        if self._mode in ("vjp", "jvp"):
+            types = types[1:]
+        scopes = scope.active()
+        key = (types, tuple(map(id, scopes)))
+        made = self._by_types.get(key)
+        if made is None or not made.is_current():
+            self._check_wrt(types)
+            made = self._by_types[key] = self._compile(types, scopes)
+        return made
+
+    def as_primal(self) -> _Primal:
+        """This derivative as something to differentiate."""
+        return primal_of(self)
+
     def _compile(self, types: tuple[ty.Type, ...], scopes: Any) -> pipeline.Compiled:
+        if not self._specialize:
+            types = tuple(generic(t) for t in types)
+        inner, target = self._primal.for_types(types)
         wrt = tuple(dict.fromkeys(i.param for i in self._items))
         spread = len(wrt) != len(self._items) or any(i.position is not None or i.key for i in self._items)
         single = self._single and not spread
-        request = pipeline.Request(self._primal, self._mode, wrt, types, self._aux, single)
+        request = pipeline.Request(target, self._mode, wrt, types, self._aux, single)
         every = ((self._rules,) if self._rules else ()) + tuple(scopes)
-        return pipeline.compile_request(request, every)
+        made = pipeline.compile_request(request, every)
+        if inner is not None:
+            made.requires.append(inner)
+        return made
 
     def _types(self, args: Sequence[Any], kwargs: Any) -> tuple[ty.Type, ...]:
-        fn = self._lowered
+        primal = self._primal
         try:
-            bound = _plain_signature(self._source.fn).bind(*self._bound, *args, **kwargs)
+            bound = primal.signature.bind(*primal.full(args), **kwargs)
         except TypeError as e:
-            raise TypeError(f"{fn.name}{str(e) if str(e).startswith('()') else ': ' + str(e)}") from None
+            raise TypeError(f"{primal.name}: {e}") from None
         bound.apply_defaults()
-        return tuple(probe.type_of(bound.arguments[p.name]) for p in fn.params)
+        return tuple(probe.type_of(bound.arguments[p]) for p in primal.signature.parameters)
 
     def _check_wrt(self, types: tuple[ty.Type, ...]) -> None:
-        names = [p.name for p in self._lowered.params]
+        names = list(self._primal.signature.parameters)
         for item in self._items:
             t = types[names.index(item.param)]
             if item.position is not None and isinstance(t, ty.Tuple):
@@ -145,7 +165,7 @@ class GradFunction:
             problem = _not_floating(t)
             if problem:
                 raise ArgumentError(
-                    f"{self._lowered.name}: can't differentiate with respect to {shown}, which is {problem}"
+                    f"{self._primal.name}: can't differentiate with respect to {shown}, which is {problem}"
                 )
 
     # ---- looking ----
@@ -180,16 +200,17 @@ class GradFunction:
 
     def _annotated(self) -> tuple[ty.Type, ...]:
         out = []
-        for p, v in zip(self._lowered.params, [*self._bound, *[None] * 99], strict=False):
-            if v is not None:
-                out.append(probe.type_of(v))
+        fixed = dict(zip(self._primal.signature.parameters, self._primal.full(()), strict=False))
+        for name, p in self._primal.signature.parameters.items():
+            if name in fixed:
+                out.append(probe.type_of(fixed[name]))
                 continue
-            t = probe.from_annotation(_plain_signature(self._source.fn).parameters[p.name].annotation)
+            t = probe.from_annotation(p.annotation) if p.annotation is not p.empty else None
             out.append(t if t is not None and self._specialize else ty.UNKNOWN)
         return tuple(out)
 
     def _public_signature(self) -> inspect.Signature:
-        sig = self._signature
+        sig = self._primal.public()
         if self._mode == "vjp":
             first = inspect.Parameter("cotangent", inspect.Parameter.POSITIONAL_ONLY)
         elif self._mode == "jvp":
@@ -206,15 +227,19 @@ class GradFunction:
 
     def __repr__(self) -> str:
         wrt = ", ".join(i.key or i.param for i in self._items)
-        return f"<{self._mode} of {self._lowered.name} with respect to {wrt}>"
+        return f"<{self._mode} of {self._primal.name} with respect to {wrt}>"
+
+    def __reduce__(self) -> Any:
+        options = {
+            "has_aux": self._aux, "backend": self._backend, "specialize": self._specialize,
+        }  # fmt: skip
+        return _rebuild, (self._fn, self._mode, self._wrt, options)
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         if obj is None:
             return self
-        return GradFunction(
-            self._fn.__get__(obj, owner), self._mode, self._wrt, has_aux=self._aux, backend=self._backend,
-            specialize=self._specialize,
-        )  # fmt: skip
+        options = {"has_aux": self._aux, "backend": self._backend, "specialize": self._specialize}
+        return _rebuild(self._fn.__get__(obj, owner), self._mode, self._wrt, options)
 
 
 def generic(t: ty.Type) -> ty.Type:
@@ -230,16 +255,66 @@ def generic(t: ty.Type) -> ty.Type:
             return t
 
 
-def _with_source(fn: Any) -> Any:
-    """The callable itself, or for a bare library function one that calls it."""
+def _rebuild(fn: Any, mode: str, wrt: Wrt, options: dict[str, Any]) -> GradFunction:
+    return GradFunction(fn, mode, wrt, **options)
+
+
+@dataclass(frozen=True)
+class _Primal:
+    """What a GradFunction differentiates: a function, or another derivative."""
+
+    fn: Any
+    name: str
+    signature: inspect.Signature  # of all parameters, bound ones included
+    bound: tuple[Any, ...] = ()
+    inner: GradFunction | None = None
+
+    def full(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The user's positional arguments with the bound ones in their places."""
+        if self.inner is None:
+            return (*self.bound, *args) if self.bound else args
+        if self.inner._mode in ("vjp", "jvp"):
+            return (*args[:1], *self.inner._primal.full(args[1:]))
+        return self.inner._primal.full(args)
+
+    def free(self) -> list[inspect.Parameter]:
+        """The parameters that a caller passes."""
+        params = list(self.signature.parameters.values())
+        if self.inner is None:
+            return params[len(self.bound) :]
+        if self.inner._mode in ("vjp", "jvp"):
+            return [params[0], *self.inner._primal.free()]
+        return self.inner._primal.free()
+
+    def public(self) -> inspect.Signature:
+        return inspect.Signature(self.free())
+
+    def for_types(self, types: tuple[ty.Type, ...]) -> tuple[pipeline.Compiled | None, Any]:
+        if self.inner is None:
+            return None, self.fn
+        made = self.inner.for_types(types)
+        return made, made.function
+
+
+def primal_of(fn: Any) -> _Primal:
+    """What there is to differentiate of a callable."""
+    fn = getattr(fn, "__srcgrad_primal__", fn)
     if isinstance(fn, GradFunction):
-        return fn
-    if inspect.isfunction(fn) or inspect.ismethod(fn):
-        return fn
-    entry = registry.lookup(fn)
-    if entry is None:
-        return fn
-    return _library_wrapper(fn)
+        inner = fn._primal.signature
+        params = list(inner.parameters.values())
+        if fn._mode in ("vjp", "jvp"):
+            first = "cotangent" if fn._mode == "vjp" else "tangents"
+            while first in inner.parameters:
+                first += "_2"
+            kind = params[0].kind if params else inspect.Parameter.POSITIONAL_OR_KEYWORD
+            if kind not in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD):
+                kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            params.insert(0, inspect.Parameter(first, kind))
+        return _Primal(fn, fn.__name__, inspect.Signature(params), inner=fn)
+    if not inspect.isfunction(fn) and not inspect.ismethod(fn) and registry.lookup(fn) is not None:
+        fn = _library_wrapper(fn)
+    lowered, found = pipeline.function_of(fn)
+    return _Primal(fn, lowered.name, _plain_signature(found.fn), tuple(found.bound))
 
 
 def _library_wrapper(fn: Any) -> Any:
@@ -269,38 +344,31 @@ def _plain_signature(fn: Any) -> inspect.Signature:
     return inspect.signature(fn, follow_wrapped=False)
 
 
-def _signature(fn: Any) -> inspect.Signature:
-    try:
-        return inspect.signature(fn)
-    except (TypeError, ValueError):
-        return inspect.Signature()
-
-
-def _items(fn: Any, bound: tuple[Any, ...], wrt: Wrt, sig: inspect.Signature) -> tuple[_Item, ...]:
-    del sig
-    free = [p for k, p in enumerate(fn.params) if k >= len(bound)]
+def _items(primal: _Primal, wrt: Wrt) -> tuple[_Item, ...]:
     wanted = (wrt,) if isinstance(wrt, int | str) else tuple(wrt)
-    return tuple(_item(fn, free, w) for w in wanted)
+    return tuple(_item(primal, w) for w in wanted)
 
 
-def _item(fn: Any, free: list[Any], w: int | str) -> _Item:
-    names = [p.name for p in free if p.kind not in ("varargs", "varkw")]
-    star = next((p.name for p in free if p.kind == "varargs"), None)
-    double = next((p.name for p in free if p.kind == "varkw"), None)
+def _item(primal: _Primal, w: int | str) -> _Item:
+    P = inspect.Parameter
+    free = primal.free()
+    names = [p.name for p in free if p.kind not in (P.VAR_POSITIONAL, P.VAR_KEYWORD)]
+    star = next((p.name for p in free if p.kind is P.VAR_POSITIONAL), None)
+    double = next((p.name for p in free if p.kind is P.VAR_KEYWORD), None)
     if isinstance(w, str):
         if w in names or w in (star, double):
             return _Item(w)
         if double is not None:
             return _Item(double, key=w)
-        raise ArgumentError(f"wrt: {fn.name} has no parameter {w!r} (it has {', '.join(names)})")
+        raise ArgumentError(f"wrt: {primal.name} has no parameter {w!r} (it has {', '.join(names)})")
     if isinstance(w, bool) or not isinstance(w, int):
         raise ArgumentError(f"wrt must be a position, a parameter name, or a tuple of them, got {w!r}")
-    positional = [p.name for p in free if p.kind in ("posonly", "normal")]
+    positional = [p.name for p in free if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)]
     if 0 <= w < len(positional):
         return _Item(positional[w])
     if star is not None and w >= 0:
         return _Item(star, position=w - len(positional))
-    raise ArgumentError(f"wrt: {fn.name} has no argument at position {w} (it has {len(positional)})")
+    raise ArgumentError(f"wrt: {primal.name} has no argument at position {w} (it has {len(positional)})")
 
 
 def _picker(items: tuple[_Item, ...], single: bool) -> Callable[[Any], Any]:
@@ -435,15 +503,4 @@ def source(f: Any, *args: Any, wrt: Wrt = 0, mode: str = "grad", specialize: boo
     return df.source
 
 
-def stop_gradient(x: Any) -> Any:
-    """The identity, with derivative zero.
-
-    Example:
-        >>> import srcgrad as sg
-        >>> sg.grad(lambda x: x * sg.stop_gradient(x))(3.0)
-        3.0
-    """
-    return x
-
-
-__all__ = ["GradFunction", "SourceUnavailable", "grad", "jvp", "source", "source_module", "stop_gradient", "value_and_grad", "vjp"]
+__all__ = ["GradFunction", "grad", "jvp", "source", "value_and_grad", "vjp"]

@@ -55,9 +55,12 @@ class Compiled:
     name: str
     globals: list[tuple[ir.Global, ty.Type]] = field(default_factory=list)
     program: Program | None = None
+    requires: list[Any] = field(default_factory=list)  # derivatives that were seen through
 
     def is_current(self) -> bool:
         """Whether the functions and types that the text was made for are still in their places."""
+        if self.requires and not all(r.is_current() for r in self.requires):
+            return False
         for place, known in self.globals:
             now = _read(place)
             if now is place.value:
@@ -98,27 +101,13 @@ def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:
 
 def compile_request(request: Request, scopes: Sequence[Mapping[int, Entry]] = ()) -> Compiled:
     """Run all passes for a request."""
-    fn, found = function_of(request.fn)
-    program = Program(scopes)
-    program.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = found.digest
-    module = Module(_taken(fn))
-    names = [p.name for p in fn.params]
-    active = tuple(n in request.wrt for n in names)
-    spec = Spec(fn, request.types, active, (None,) * len(names))
-    base = fn.name if fn.name.isidentifier() else "lambda_"
-    name = module.unique(f"{base}_{request.mode}")
-    if request.mode == "jvp":
-        tangent = Tangent(program, module)
-        tangent.top(spec, list(request.wrt), name, request.single)
-        order = tangent.order
-    else:
-        adjoint = Adjoint(program, module)
-        adjoint.top(spec, request.mode, list(request.wrt), name, request.aux, request.single)
-        order = adjoint.order
-    tree = _tree(module, order, fn, request)
+    drafted = draft([request], scopes=scopes)
+    fn, program, module, name = drafted.fns[0], drafted.program, drafted.module, drafted.names[0]
+    tree = _tree(module, drafted.functions, fn, request)
     text = writer.write(tree)
     made = loader.load(f"{_stem(fn)}__{name}", text, module.objects)
-    return Compiled(text, made, getattr(made, name), name, _dependencies(program, module), program)
+    known = _dependencies(program, module)
+    return Compiled(text, made, getattr(made, name), name, known, program, list(program.requires))
 
 
 def _stem(fn: ir.Function) -> str:
@@ -143,11 +132,9 @@ def _taken(fn: ir.Function) -> set[str]:
 
 
 def _tree(
-    module: Module, order: list[list[ast.stmt]], fn: ir.Function, request: Request
+    module: Module, functions: list[ast.stmt], fn: ir.Function, request: Request
 ) -> ast.Module:
-    header = _header(fn, request)
-    functions = [f for group in order for f in group]
-    body = [*header, *module.import_statements(), *functions]
+    body = [*_header(fn, request), *module.import_statements(), *functions]
     return ast.Module(body, [])
 
 
@@ -217,4 +204,58 @@ def _opaque_globals(e: ir.Expr) -> tuple[ir.Global, ...]:
     return tuple(g for _, g in e.globals) if isinstance(e, ir.Opaque) else ()
 
 
-__all__ = ["Compiled", "Request", "compile_request", "function_of", "syn"]
+# ---- modules that are not loaded ------------------------------------------------------------
+
+
+@dataclass
+class Draft:
+    """Derivatives of one or several functions as one module, before it is text."""
+
+    program: Program
+    module: Module
+    fns: list[ir.Function]
+    specs: list[Spec]
+    names: list[str]  # of the functions asked for
+    functions: list[ast.stmt]  # these and what they call
+
+
+def draft(
+    requests: Sequence[Request],
+    names: Sequence[str | None] = (),
+    scopes: Sequence[Mapping[int, Entry]] = (),
+) -> Draft:
+    """Run the passes up to the text for several requests; callees are shared between them.
+
+    Arguments: what is to be made; the names the functions get, None for the usual ones.
+    """
+    program = Program(scopes)
+    found = [function_of(request.fn) for request in requests]
+    for fn, source in found:
+        program.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = source.digest
+    module = Module({name for fn, _ in found for name in _taken(fn)})
+    adjoint, tangent = Adjoint(program, module), Tangent(program, module)
+    out = Draft(program, module, [fn for fn, _ in found], [], [], [])
+    given = [*names, *[None] * (len(requests) - len(names))]
+    for request, fn, wanted in zip(requests, out.fns, given, strict=True):
+        base = fn.name if fn.name.isidentifier() else "lambda_"
+        name = module.unique(wanted or f"{base}_{request.mode}")
+        spec = spec_of(fn, request)
+        done = len(adjoint.order), len(tangent.order)
+        if request.mode == "jvp":
+            tangent.top(spec, list(request.wrt), name, request.single)
+        else:
+            adjoint.top(spec, request.mode, list(request.wrt), name, request.aux, request.single)
+        groups = [*adjoint.order[done[0] :], *tangent.order[done[1] :]]
+        out.functions += [function for group in groups for function in group]
+        out.names.append(name)
+        out.specs.append(spec)
+    return out
+
+
+def spec_of(fn: ir.Function, request: Request) -> Spec:
+    """What the function of a request is compiled for."""
+    active = tuple(p.name in request.wrt for p in fn.params)
+    return Spec(fn, request.types, active, (None,) * len(fn.params))
+
+
+__all__ = ["Compiled", "Draft", "Request", "compile_request", "draft", "function_of", "syn"]

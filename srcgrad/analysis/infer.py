@@ -319,6 +319,9 @@ class Inference:
         entry = self.rule(value)
         if entry is not None:
             return self.library(stmt, entry, args, kwargs)
+        value = getattr(value, "__srcgrad_primal__", value)
+        if hasattr(value, "for_types"):
+            return self.derivative(stmt, value, args, kwargs)
         if isinstance(value, type):
             return self.construct(stmt, value, args, kwargs)
         source = user_source(value)
@@ -326,6 +329,20 @@ class Inference:
             self.target(stmt, Uncharted(name_of(value), "it has no rule and no Python source"))
             return ty.UNKNOWN
         return self.invoke_object(stmt, value, args, kwargs, where)
+
+    def derivative(
+        self,
+        stmt: ir.Stmt,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+    ) -> ty.Type | None:
+        """A call of a derivative inside a differentiated function: its generated function is called."""
+        atoms = self.program.derivative_arguments(value, args, kwargs)
+        types = tuple(self.atom(a) or ty.UNKNOWN for a in atoms)
+        made = value.for_types(types)
+        self.program.requires.append(made)
+        return self.invoke_object(stmt, made.function, atoms, (), atoms[0])
 
     def library(
         self,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import sys
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -42,11 +43,36 @@ def user_source(value: Any) -> Any:
 def lowered(found: Any) -> ir.Function:
     """The lowered function of a source, made once per function object and text."""
     old = _LOWERED.get(found.fn)
-    if old is not None and old[0] == found.digest:
+    if old is not None and old[0] == found.digest and _still_means(old[1]):
         return old[1]
     made = webs.split(lower(found))
     _LOWERED[found.fn] = (found.digest, made)
     return made
+
+
+def _still_means(fn: ir.Function) -> bool:
+    """Whether the global names of a lowered function name what they named."""
+    for stmt in ir.walk(fn.body):
+        for e in ir.exprs(stmt):
+            atoms = [*ir.operands(e), *(g for _, g in getattr(e, "globals", ()))]
+            for a in atoms:
+                if isinstance(a, ir.Global) and a.root.kind != "builtins" and not _is_same(a):
+                    return False
+            if isinstance(e, ir.Closure) and not _still_means(e.fn):
+                return False
+    return True
+
+
+def _is_same(a: ir.Global) -> bool:
+    if a.root.kind == "module":
+        found: Any = sys.modules.get(a.root.key, ir.MISSING)
+    elif a.root.obj is None:
+        return True
+    else:
+        found = a.root.obj
+    for part in a.path:
+        found = getattr(found, part, ir.MISSING)
+    return found is a.value
 
 
 def is_plain_record(cls: type) -> tuple[str, ...] | None:
@@ -160,6 +186,7 @@ class Program:
     def __init__(self, scopes: Sequence[Mapping[int, Entry]] = ()) -> None:
         self.scopes = tuple(scopes)  # strongest first: `rules=`, then scoped overrides
         self.used_rules: set[int] = set()
+        self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
         self._facts: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
         self._running: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
@@ -208,6 +235,30 @@ class Program:
         )
         return fn, before, named
 
+    def derivative_arguments(
+        self,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+    ) -> tuple[ir.Atom, ...]:
+        """All arguments of the generated function behind a derivative, in its order."""
+        if any(isinstance(a, ir.Star) for a in args) or any(k is None for k, _ in kwargs):
+            raise UnsupportedSyntax(f"{value!r} is called with starred arguments")
+        outer = _of_derivative(value)
+        full = outer.full(tuple(args))
+        given = dict(zip(outer.signature.parameters, full, strict=False))
+        given.update({k: v for k, v in kwargs if k is not None})
+        out: list[ir.Atom] = []
+        for name, p in outer.signature.parameters.items():
+            got = given.get(name, p.default)
+            if isinstance(got, ir.Var | ir.Const | ir.Global):
+                out.append(got)
+            elif got is p.empty:
+                raise UnsupportedSyntax(f"{value!r} is called without its argument {name}")
+            else:
+                out.append(constant_atom(got, name))
+        return tuple(out)
+
     def defaults(self, fn: ir.Function) -> dict[str, ir.Atom]:
         if fn.fn is None:
             return dict(fn.defaults)
@@ -255,6 +306,11 @@ class Program:
         if table is None:
             table = self._constants[fn] = _literal_tuples(fn)
         return table.get(atom.name)
+
+
+def _of_derivative(value: Any) -> Any:
+    """The parameters of a derivative, as its own derivative would see them."""
+    return value.as_primal()
 
 
 def _value(atom: Any) -> Any:

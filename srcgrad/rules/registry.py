@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -74,10 +75,11 @@ class Entry:
     # Rules for calls with so many positional arguments, where that makes another function of it
     # (`max(xs)`, `max(x, y)`); see `for_call`.
     variants: dict[int, Entry] = field(default_factory=dict)
+    given: bool = False  # a user's rule, which stands for all calls of the target
+    builtin: Entry | None = None  # the rule that a user's rule takes the place of
 
 
-_ENTRIES: dict[int, Entry] = {}  # by id of the target, which the entry keeps alive
-_METHODS: dict[tuple[int, str], Entry] = {}  # `np.add.reduce` and the like, new at each access
+_ENTRIES: dict[Hashable, Entry] = {}  # by `key_of` the target, which the entry keeps alive
 _ALIASES: dict[int, tuple[Any, Any]] = {}  # id of a function -> (the function, whose rule it has)
 
 
@@ -91,17 +93,29 @@ def _signature(text: str) -> inspect.Signature:
 def add(entry: Entry, replace: bool = False) -> Entry:
     if not replace and lookup(entry.target) is not None:
         raise ValueError(f"a rule for {entry.name} is there already")
-    method = _ufunc_method(entry.target)
-    if method is None:
-        _ENTRIES[id(entry.target)] = entry
-    else:
-        _METHODS[method] = entry
+    _ENTRIES[key_of(entry.target)] = entry
     return entry
 
 
 def alias(target: Any, of: Any) -> None:
     """`target` has the rule of another function, which may be registered later."""
     _ALIASES[id(target)] = (target, of)
+
+
+def canonical(target: Any) -> Any:
+    """The function whose rule a function has: `np.multiply` for `operator.mul`."""
+    other = _ALIASES.get(id(target))
+    return canonical(other[1]) if other is not None and other[0] is target else target
+
+
+def key_of(target: Any) -> Hashable:
+    """What tells a target from all others: a method is a new object each time it is read."""
+    method = _ufunc_method(target)
+    if method is not None:
+        return method
+    if isinstance(target, types.MethodType):
+        return (id(target.__self__), id(target.__func__))
+    return id(target)
 
 
 def _ufunc_method(target: Any) -> tuple[int, str] | None:
@@ -111,14 +125,11 @@ def _ufunc_method(target: Any) -> tuple[int, str] | None:
 
 
 def lookup(target: Any) -> Entry | None:
-    entry = _ENTRIES.get(id(target))
-    if entry is not None and entry.target is target:
+    entry = _ENTRIES.get(key_of(target))
+    if entry is not None:  # it keeps its target alive, so the key is of no other object
         return entry
-    other = _ALIASES.get(id(target))
-    if other is not None and other[0] is target:
-        return lookup(other[1])
-    method = _ufunc_method(target)
-    return None if method is None else _METHODS.get(method)
+    other = canonical(target)
+    return None if other is target else lookup(other)
 
 
 def for_call(entry: Entry, positional: int) -> Entry:
@@ -127,7 +138,7 @@ def for_call(entry: Entry, positional: int) -> Entry:
 
 
 def entries() -> list[Entry]:
-    return [*_ENTRIES.values(), *_METHODS.values()]
+    return list(_ENTRIES.values())
 
 
 def name_of(target: Any) -> str:

@@ -773,3 +773,21 @@ from srcgrad.runtime.support.solves import (
 from srcgrad.runtime.support.solves import (
     tensorsolve_dot as tensorsolve_dot,
 )
+from srcgrad.runtime.support.tangents import (
+    alias_dot as alias_dot,
+)
+from srcgrad.runtime.support.tangents import (
+    inplace_dot as inplace_dot,
+)
+from srcgrad.runtime.support.tangents import (
+    private_tangent as private_tangent,
+)
+from srcgrad.runtime.support.tangents import (
+    store_dot as store_dot,
+)
+from srcgrad.runtime.support.tangents import (
+    tangent_like as tangent_like,
+)
+from srcgrad.runtime.support.tangents import (
+    view_dot as view_dot,
+)

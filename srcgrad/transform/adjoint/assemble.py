@@ -120,7 +120,7 @@ class Adjoint:
         if aux:
             seed = syn.expr("(1.0, None)")
         if mode == "vjp":
-            seed = syn.name("cotangent")
+            seed = syn.name(_cotangent(unit))
         elif not _surely_scalar(unit, aux):
             place = syn.expr("value[0]") if aux else value
             checked = self.module.support("seed", place)
@@ -222,7 +222,7 @@ class Adjoint:
     def seed(self, sweeps: Sweeps, mode: str, aux: bool) -> ast.expr:
         unit = sweeps.unit
         if mode == "vjp":
-            return syn.name("cotangent")
+            return syn.name(_cotangent(unit))
         one: ast.expr = syn.number(1.0)
         if not _surely_scalar(unit, aux):
             if sweeps.value is None:
@@ -353,7 +353,7 @@ class Adjoint:
     def define(self, unit: Unit, name: str, lines: list[ast.stmt], mode: str) -> ast.stmt:
         args = arguments(self.module, self.program, unit)
         if mode == "vjp":
-            first = ast.arg("cotangent")
+            first = ast.arg(_cotangent(unit))
             if args.posonlyargs:
                 args.posonlyargs.insert(0, first)
             else:
@@ -524,7 +524,7 @@ def _taken(unit: Unit) -> set[str]:
         if isinstance(s, ir.With) and s.bound:
             names.add(s.bound)
     names.discard("")
-    return names | {"cotangent"}
+    return names | {_cotangent(unit)}
 
 
 def _forward_uses(unit: Unit) -> dict[str, list[int]]:
@@ -594,6 +594,14 @@ def _droppable(unit: Unit, stmt: ir.Assign) -> bool:
         known = all(isinstance(t, ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other) for t in types)
         return known and len(arrays) <= 1
     return isinstance(target, Construct)
+
+
+def _cotangent(unit: Unit) -> str:
+    """The name of the cotangent's parameter; a derivative of a vjp has one of that name already."""
+    name = "cotangent"
+    while name in unit.params:
+        name += "_2"
+    return name
 
 
 def _section(title: str, lines: list[ast.stmt]) -> list[ast.stmt]:

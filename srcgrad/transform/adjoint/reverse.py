@@ -24,11 +24,11 @@ from srcgrad.errors import (
 )
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
-from srcgrad.rules import registry
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.adjoint.state import Adj, State, copy_state
+from srcgrad.transform.fresh import is_fresh
 from srcgrad.transform.module import Module
 from srcgrad.transform.text import Text, conditional
 
@@ -1528,18 +1528,6 @@ def _literal(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     return isinstance(node, ast.Constant)
-
-
-def is_fresh(node: ast.expr) -> bool:
-    """Whether an expression surely makes a new array or number."""
-    match node:
-        case ast.BinOp() | ast.UnaryOp():
-            return True
-        case ast.Call(ast.Attribute(ast.Name("np"), attr)):
-            entry = registry.lookup(getattr(np, attr, None))
-            return entry is not None and entry.view == "never"
-        case _:
-            return False
 
 
 def _groups(block: ir.Block) -> list[list[ir.Stmt]]:

@@ -1,0 +1,204 @@
+"""Jacobians, Hessians and Hessian-vector products, made of vjp and jvp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcgrad.api import GradFunction, Wrt, grad, jvp, vjp
+from srcgrad.errors import ArgumentError
+
+
+class Jacobian:
+    """The Jacobian of a function, as a function of the same arguments; made by `jacobian`."""
+
+    def __init__(self, fn: Any, wrt: Wrt, mode: str, options: dict[str, Any]) -> None:
+        if mode not in ("auto", "forward", "reverse"):
+            raise ArgumentError(f"mode must be 'auto', 'forward' or 'reverse', got {mode!r}")
+        self._fn, self._wrt, self._mode = fn, wrt, mode
+        self._many = not isinstance(wrt, int | str)
+        each = tuple(wrt) if not isinstance(wrt, int | str) else (wrt,)
+        self._each = each
+        self._forward = [jvp(fn, w, **options) for w in each]
+        self._reverse = vjp(fn, each, **options)
+        self.__name__ = f"{getattr(fn, '__name__', 'function')}_jacobian"
+        self.__doc__ = f"Jacobian of {getattr(fn, '__name__', 'a function')}."
+        self.__signature__ = self._reverse._primal.public()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        inputs = [self._input(k, args, kwargs) for k in range(len(self._each))]
+        if self._mode == "forward":
+            blocks = [self._by_columns(k, x, args, kwargs) for k, x in enumerate(inputs)]
+        elif self._mode == "reverse":
+            blocks = self._by_rows(inputs, args, kwargs)
+        else:
+            blocks = self._cheaper(inputs, args, kwargs)
+        return tuple(blocks) if self._many else blocks[0]
+
+    def _input(self, k: int, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        item = self._reverse._items[k]
+        primal = self._reverse._primal
+        bound = primal.signature.bind(*primal.full(args), **kwargs)
+        bound.apply_defaults()
+        x = bound.arguments[item.param]
+        if item.position is not None:
+            x = x[item.position]
+        elif item.key is not None:
+            x = x[item.key]
+        if isinstance(x, list | tuple | dict):
+            raise ArgumentError("jacobian takes numbers and arrays: give the parts of a container as arguments")
+        return x
+
+    def _cheaper(self, inputs: list[Any], args: Any, kwargs: Any) -> list[Any]:
+        """One pass per input element or per output element, whichever is fewer."""
+        value = self._value(inputs, args, kwargs)
+        if sum(np.size(x) for x in inputs) <= np.size(value):
+            return [self._by_columns(k, x, args, kwargs) for k, x in enumerate(inputs)]
+        return self._by_rows(inputs, args, kwargs)
+
+    def _value(self, inputs: list[Any], args: Any, kwargs: Any) -> Any:
+        value = self._forward[0](_zero(inputs[0]), *args, **kwargs)[0]
+        if isinstance(value, list | tuple | dict):
+            raise ArgumentError("jacobian needs an array or a number as output, got a container")
+        return value
+
+    def _by_columns(self, k: int, x: Any, args: Any, kwargs: Any) -> Any:
+        columns = []
+        for e in _basis(x):
+            columns.append(self._forward[k](e, *args, **kwargs)[1])
+        if not columns:
+            value = self._value([x], args, kwargs)
+            return np.zeros(np.shape(value) + np.shape(x))
+        stacked = np.stack([np.asarray(c) for c in columns], axis=-1)
+        return _shaped(stacked, np.shape(columns[0]) + np.shape(x))
+
+    def _by_rows(self, inputs: list[Any], args: Any, kwargs: Any) -> list[Any]:
+        value = self._value(inputs, args, kwargs)
+        rows = [self._reverse(e, *args, **kwargs)[1] for e in _basis(value)]
+        shape = np.shape(value)
+        if not rows:
+            return [np.zeros(shape + np.shape(x)) for x in inputs]
+        return [
+            _shaped(np.stack([np.asarray(r[k]) for r in rows]), shape + np.shape(x))
+            for k, x in enumerate(inputs)
+        ]
+
+    def __repr__(self) -> str:
+        return f"<jacobian of {getattr(self._fn, '__name__', 'function')}>"
+
+
+def _zero(x: Any) -> Any:
+    return np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0
+
+
+def _basis(x: Any) -> Any:
+    """The unit vectors of the space of x, in order."""
+    if not isinstance(x, np.ndarray):
+        yield 1.0
+        return
+    dtype = x.dtype if x.dtype.kind in "fc" else float
+    for k in range(x.size):
+        e = np.zeros(x.size, dtype)
+        e[k] = 1.0
+        yield e.reshape(x.shape)
+
+
+def _shaped(a: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
+    a = a.reshape(shape)
+    return a[()] if shape == () else a
+
+
+def jacobian(
+    f: Any, wrt: Wrt = 0, *, mode: str = "auto", rules: Any = None, backend: str = "numpy",
+    specialize: bool = True,
+) -> Jacobian:  # fmt: skip
+    """The Jacobian of an array-valued function: shape of the result, then shape of the argument.
+
+    Example:
+        >>> import numpy as np, srcgrad as sg
+        >>> def f(x):
+        ...     return np.array([x[0] * x[1], x[1]])
+        >>> sg.jacobian(f)(np.array([2.0, 3.0]))
+        array([[3., 2.],
+               [0., 1.]])
+
+    Arguments: `mode` is "forward" (one pass per input element), "reverse" (one per output
+    element) or "auto", which takes the fewer passes.
+    Raises: `ArgumentError` for containers; as `grad` otherwise.
+    """
+    options = {"rules": rules, "backend": backend, "specialize": specialize}
+    return Jacobian(f, wrt, mode, options)
+
+
+class Hessian:
+    """The Hessian of a function, as a function of the same arguments; made by `hessian`."""
+
+    def __init__(self, fn: Any, wrt: Wrt, options: dict[str, Any]) -> None:
+        self._many = not isinstance(wrt, int | str)
+        each = tuple(wrt) if not isinstance(wrt, int | str) else (wrt,)
+        self._rows = [Jacobian(grad(fn, w, **options), wrt, "forward", options) for w in each]
+        self.__name__ = f"{getattr(fn, '__name__', 'function')}_hessian"
+        self.__doc__ = f"Hessian of {getattr(fn, '__name__', 'a function')}."
+        self.__signature__ = self._rows[0].__signature__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        rows = [row(*args, **kwargs) for row in self._rows]
+        return tuple(rows) if self._many else rows[0]
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}>"
+
+
+def hessian(
+    f: Any, wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy", specialize: bool = True
+) -> Hessian:
+    """The matrix of second derivatives, forward mode over the gradient.
+
+    Example:
+        >>> import numpy as np, srcgrad as sg
+        >>> def f(x):
+        ...     return x[0] ** 2 * x[1]
+        >>> sg.hessian(f)(np.array([1.0, 2.0]))
+        array([[4., 2.],
+               [2., 0.]])
+
+    Returns: an array of shape x.shape + x.shape; for a tuple `wrt` a tuple of rows of blocks.
+    """
+    return Hessian(f, wrt, {"rules": rules, "backend": backend, "specialize": specialize})
+
+
+class HessianProduct:
+    """Hessian times a vector, without the Hessian; made by `hvp`."""
+
+    def __init__(self, fn: Any, wrt: Wrt, options: dict[str, Any]) -> None:
+        self._tangent: GradFunction = jvp(grad(fn, wrt, **options), wrt, **options)
+        self.__name__ = f"{getattr(fn, '__name__', 'function')}_hvp"
+        self.__doc__ = f"Hessian-vector product of {getattr(fn, '__name__', 'a function')}."
+        self.__signature__ = self._tangent.__signature__
+
+    def __call__(self, vector: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._tangent(vector, *args, **kwargs)[1]
+
+    @property
+    def source(self) -> str:
+        """The generated text of the product."""
+        return self._tangent.source
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__}>"
+
+
+def hvp(
+    f: Any, wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy", specialize: bool = True
+) -> HessianProduct:
+    """A function (vector, *args) that gives the Hessian times the vector, forward over reverse.
+
+    Example:
+        >>> import numpy as np, srcgrad as sg
+        >>> def f(x):
+        ...     return np.sum(x ** 3)
+        >>> sg.hvp(f)(np.array([1.0, 10.0]), np.array([1.0, 2.0]))
+        array([  6., 120.])
+    """
+    return HessianProduct(f, wrt, {"rules": rules, "backend": backend, "specialize": specialize})

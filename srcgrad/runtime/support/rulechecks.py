@@ -1,0 +1,186 @@
+"""What stands between generated text and the derivative rules that users write.
+
+A rule gets its cotangent read-only, and what it returns is checked against the arguments before
+it is added up with anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from srcgrad.runtime.support.adjoints import Record, error, field, is_number, record_fields, zeros
+from srcgrad.runtime.support.elementwise import unbroadcast
+
+
+def read_only(g: Any) -> Any:
+    """A cotangent as a rule gets it: an array it can't write into, a number as it is.
+
+    >>> read_only(np.ones(2)).flags.writeable
+    False
+    """
+    if isinstance(g, np.ndarray):
+        g = g.view()
+        g.flags.writeable = False
+    return g
+
+
+def cotangent_of(g: Any, out: Any) -> Any:
+    """The cotangent of a result as its rule gets it: with the structure of the result, zeros where
+    nothing comes back.
+
+    >>> cotangent_of([None, 2.0], (np.ones(2), 3.0))
+    (array([0., 0.]), 2.0)
+    """
+    if isinstance(out, tuple) and hasattr(out, "_fields"):
+        return type(out)(*(cotangent_of(_item(g, k), v) for k, v in enumerate(out)))
+    if isinstance(out, list | tuple):
+        return type(out)(cotangent_of(_item(g, k), v) for k, v in enumerate(out))
+    if isinstance(out, dict):
+        return {k: cotangent_of(None if g is None else g.get(k), v) for k, v in out.items()}
+    if g is None:
+        return zeros(out)
+    if isinstance(out, np.ndarray) and np.shape(g) != out.shape:
+        return np.broadcast_to(g, out.shape)
+    return read_only(g)
+
+
+def _item(g: Any, k: int) -> Any:
+    return None if g is None else g[k]
+
+
+def cotangents(value: Any, arguments: tuple[Any, ...], about: str, summed: bool = False) -> Any:
+    """What a rule returned, checked: one cotangent for each argument, with memory of its own.
+
+    >>> cotangents((2.0, None), (1.5, np.ones(2)), "rule r for f(x, y)")
+    (2.0, array([0., 0.]))
+
+    Arguments: what the rule returned; the arguments of the call, None for those whose cotangent
+    isn't wanted; the rule, for messages; `summed` for rules that work element by element, whose
+    cotangents have the shape of the result and are summed to that of the argument.
+    """
+    n = len(arguments)
+    if n == 1 and not _is_one(value, arguments[0]):
+        value = (value,)
+    if not isinstance(value, tuple | list):
+        _fail(about, f"it returned 1 cotangent, but the call has {n} arguments")
+    if len(value) != n:
+        one, many = ("", "s") if len(value) == 1 else ("s", "" if n == 1 else "s")
+        _fail(about, f"it returned {len(value)} cotangent{one} for {n} argument{many}")
+    return tuple(
+        None if x is None else _checked(c, x, about, f"argument {k}", summed)
+        for k, (c, x) in enumerate(zip(value, arguments, strict=True))
+    )
+
+
+def cotangent(value: Any, argument: Any, about: str, summed: bool = False) -> Any:
+    """`cotangents` for a function of one argument.
+
+    >>> cotangent((2.0,), 1.5, "rule r for f(x)")
+    2.0
+    """
+    return cotangents(value, (argument,), about, summed)[0]
+
+
+def _is_one(value: Any, x: Any) -> bool:
+    """Whether the result of a rule for one argument is a tuple of one cotangent, or of a wrong
+    number, rather than the cotangent itself."""
+    if not isinstance(value, tuple):
+        return False
+    if not isinstance(x, tuple | list):
+        return True
+    return len(value) == 1 and (len(x) != 1 or isinstance(value[0], tuple | list | None))
+
+
+def _checked(c: Any, x: Any, about: str, where: str, summed: bool) -> Any:
+    if c is None:
+        return zeros(x)
+    if is_number(x):
+        return _number(c, x, about, where, summed)
+    if isinstance(x, np.ndarray):
+        return _array(c, x, about, where, summed)
+    if isinstance(x, list | tuple):
+        if not isinstance(c, list | tuple) or len(c) != len(x):
+            _fail(about, f"the cotangent of {where} must be a tuple of {len(x)}, got {_kind(c)}")
+        pairs = enumerate(zip(c, x, strict=True))
+        return [_checked(v, y, about, f"{where}[{k}]", summed) for k, (v, y) in pairs]
+    if isinstance(x, dict):
+        if not isinstance(c, dict) or set(c) - set(x):
+            _fail(about, f"the cotangent of {where} must be a dict with its keys, got {_kind(c)}")
+        return {k: _checked(c.get(k), y, about, f"{where}[{k!r}]", summed) for k, y in x.items()}
+    names = record_fields(x)
+    if names is None:
+        return None
+    made = Record()
+    for name in names:
+        part = _checked(field(c, name), getattr(x, name), about, f"{where}.{name}", summed)
+        setattr(made, name, part)
+    return made
+
+
+def _number(c: Any, x: Any, about: str, where: str, summed: bool) -> Any:
+    if type(c) is float and isinstance(x, float):
+        return c
+    _check_dtype(c, x, about, where)
+    if np.ndim(c):
+        if not summed:
+            _fail(about, f"the cotangent of {where} has shape {np.shape(c)}, the argument is a number")
+        c = np.sum(c)
+    if isinstance(c, np.ndarray):
+        c = c[()]
+    return float(c) if isinstance(c, int | np.integer) else c
+
+
+def _array(c: Any, x: np.ndarray, about: str, where: str, summed: bool) -> Any:
+    if x.dtype.kind not in "fc":
+        return None
+    _check_dtype(c, x, about, where)
+    if np.shape(c) != x.shape:
+        if not summed:
+            _fail(
+                about,
+                f"the cotangent of {where} has shape {np.shape(c)}, the argument has {x.shape}",
+            )
+        c = np.broadcast_to(unbroadcast(np.asarray(c), x), x.shape)
+    out = np.empty(x.shape, x.dtype)
+    out[...] = c
+    return out
+
+
+def _check_dtype(c: Any, x: Any, about: str, where: str) -> None:
+    kind = np.asarray(c).dtype.kind
+    if kind not in "fciu":
+        _fail(about, f"the cotangent of {where} is {_kind(c)}, which is not a floating number or array")
+    if kind == "c" and not np.iscomplexobj(x):
+        _fail(
+            about,
+            f"the cotangent of {where} is complex, but the argument is real: take the real part",
+        )
+
+
+def _kind(c: Any) -> str:
+    if isinstance(c, np.ndarray):
+        return f"an array of dtype {c.dtype}"
+    return f"a {type(c).__name__}"
+
+
+def _fail(about: str, problem: str) -> NoReturn:
+    raise error("RuleError", f"{about}: {problem}")
+
+
+def cotangents_back(g: Any, value: Any, n: int) -> Any:
+    """The cotangent of what a rule returned from those of the checked cotangents."""
+    if not isinstance(value, tuple | list) and n == 1:
+        return _given_back(_item(g, 0), value)
+    if n == 1 and not isinstance(value, tuple):
+        return _given_back(_item(g, 0), value)
+    return [_given_back(_item(g, k), v) for k, v in enumerate(value)]
+
+
+def cotangent_back(g: Any, value: Any) -> Any:
+    return _given_back(g, value[0]) and [_given_back(g, value[0])]
+
+
+def _given_back(g: Any, c: Any) -> Any:
+    return g

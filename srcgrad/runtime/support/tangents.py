@@ -1,0 +1,95 @@
+"""Tangents of values whose type is known only when the program runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcgrad.runtime.support.adjoints import error, is_number, zeros
+from srcgrad.runtime.support.memory import private
+
+
+def private_tangent(t: Any, x: Any) -> Any:
+    """A copy of the tangent of a written argument, laid out in memory as the argument is."""
+    return _laid_out(t, x, {})
+
+
+def _laid_out(t: Any, x: Any, seen: dict[int, Any]) -> Any:
+    if isinstance(x, np.ndarray):
+        if x.dtype.kind not in "fc":
+            return None
+        if id(x) not in seen:
+            seen[id(x)] = private(x)
+            seen[id(x)][...] = 0.0 if t is None else t
+        return seen[id(x)]
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(_laid_out(None if t is None else t[k], v, seen) for k, v in enumerate(x)))
+    if isinstance(x, list | tuple):
+        return type(x)(_laid_out(None if t is None else t[k], v, seen) for k, v in enumerate(x))
+    if isinstance(x, dict):
+        return {k: _laid_out(None if t is None else t.get(k), v, seen) for k, v in x.items()}
+    if is_number(x):
+        return 0.0 if t is None else t
+    return t
+
+
+def tangent_like(t: Any, v: Any) -> Any:
+    """A tangent as memory of its own, of the shape and dtype of v; numbers as they are."""
+    if not isinstance(v, np.ndarray):
+        return t
+    if v.dtype.kind not in "fc":
+        return None
+    out = np.empty(v.shape, v.dtype)
+    out[...] = 0.0 if t is None else t
+    return out
+
+
+def view_dot(v: Any, a: Any, made: Any, a_dot: Any) -> Any:
+    """The tangent of a possible view v of a; `made` is the same operation on a's tangent."""
+    if not isinstance(v, np.ndarray) or not isinstance(a, np.ndarray):
+        return made
+    is_view = np.may_share_memory(v, a)
+    made = np.asarray(made)
+    if is_view and not np.may_share_memory(made, a_dot):
+        raise error(
+            "UnsupportedSyntax",
+            "an array and its tangent are laid out differently where a view is written: copy it first",
+        )
+    return made if is_view else made.copy()
+
+
+def alias_dot(t: Any, x: Any) -> Any:
+    """The tangent of `support.sequence(x)`: of a dict's keys there is none."""
+    return [None] * len(x) if isinstance(x, dict) else t
+
+
+def inplace_dot(u: Any, old: Any, u_dot: Any, made: Any) -> Any:
+    """After `u op= e`: the new tangent, in place where u was updated in place."""
+    if u is old and isinstance(u, np.ndarray):
+        u_dot[...] = made
+        return u_dot
+    return made
+
+
+def store_dot(u: Any, u_dot: Any, key: Any, t: Any) -> None:
+    """`u[key] = e` for tangents."""
+    if isinstance(u, np.ndarray):
+        if u.dtype.kind not in "fc":
+            if t is not None and not _is_zero(t):
+                raise error(
+                    "NotDifferentiable",
+                    f"a value with a derivative is stored into an array of dtype {u.dtype}, "
+                    "which truncates it: make the array of floats",
+                )
+            return
+        u_dot[key] = 0.0 if t is None else t
+        return
+    u_dot[key] = t
+
+
+def _is_zero(t: Any) -> bool:
+    return isinstance(t, float) and t == 0.0
+
+
+__all__ = ["zeros"]
