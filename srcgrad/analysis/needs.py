@@ -211,6 +211,8 @@ class NeedsTable:
             case User():
                 out.after.add(saved_name(stmt))
             case Container():
+                if target.name == "pop" and isinstance(stmt, ir.Assign):
+                    out.after.add(stmt.target.name)
                 for a in ir.operands(expr):
                     if isinstance(a, ir.Var):
                         self._shape(out, a)

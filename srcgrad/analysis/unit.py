@@ -157,6 +157,9 @@ class Unit:
             case ir.Assign():
                 if self.is_active(stmt.target):
                     return True
+                found = self.facts.targets.get(stmt.sid)
+                if isinstance(found, Container) and found.name == "pop":
+                    return self.call_is_active(stmt)
                 return self.user_call(stmt) is not None and self.call_is_active(stmt)
             case ir.Store() | ir.StoreAttr():
                 return self.is_active(stmt.base)

@@ -596,6 +596,33 @@ from srcgrad.runtime.support.reduce import (
 from srcgrad.runtime.support.reduce import (
     valid as valid,
 )
+from srcgrad.runtime.support.rulechecks import (
+    cotangent as cotangent,
+)
+from srcgrad.runtime.support.rulechecks import (
+    cotangent_again as cotangent_again,
+)
+from srcgrad.runtime.support.rulechecks import (
+    cotangent_back as cotangent_back,
+)
+from srcgrad.runtime.support.rulechecks import (
+    cotangent_of as cotangent_of,
+)
+from srcgrad.runtime.support.rulechecks import (
+    cotangent_of_back as cotangent_of_back,
+)
+from srcgrad.runtime.support.rulechecks import (
+    cotangents as cotangents,
+)
+from srcgrad.runtime.support.rulechecks import (
+    cotangents_again as cotangents_again,
+)
+from srcgrad.runtime.support.rulechecks import (
+    cotangents_back as cotangents_back,
+)
+from srcgrad.runtime.support.rulechecks import (
+    read_only as read_only,
+)
 from srcgrad.runtime.support.shape import (
     broadcast_arrays_back as broadcast_arrays_back,
 )

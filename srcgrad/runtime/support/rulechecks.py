@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import Record, error, field, is_number, record_fields, zeros
+from srcgrad.runtime.support.adjoints import Record, error, field, is_number, zeros
 from srcgrad.runtime.support.elementwise import unbroadcast
 
 
@@ -41,9 +41,12 @@ def cotangent_of(g: Any, out: Any) -> Any:
         return {k: cotangent_of(None if g is None else g.get(k), v) for k, v in out.items()}
     if g is None:
         return zeros(out)
-    if isinstance(out, np.ndarray) and np.shape(g) != out.shape:
-        return np.broadcast_to(g, out.shape)
-    return read_only(g)
+    if isinstance(out, np.ndarray):
+        return np.array(np.broadcast_to(g, out.shape))
+    return g
+
+
+read_only.__srcgrad_special__ = "same"  # type: ignore[attr-defined]
 
 
 def _item(g: Any, k: int) -> Any:
@@ -109,27 +112,24 @@ def _checked(c: Any, x: Any, about: str, where: str, summed: bool) -> Any:
         if not isinstance(c, dict) or set(c) - set(x):
             _fail(about, f"the cotangent of {where} must be a dict with its keys, got {_kind(c)}")
         return {k: _checked(c.get(k), y, about, f"{where}[{k!r}]", summed) for k, y in x.items()}
-    names = record_fields(x)
-    if names is None:
+    like = zeros(x)
+    if not isinstance(like, Record):
         return None
-    made = Record()
-    for name in names:
+    for name in vars(like):
         part = _checked(field(c, name), getattr(x, name), about, f"{where}.{name}", summed)
-        setattr(made, name, part)
-    return made
+        setattr(like, name, part)
+    return like
 
 
 def _number(c: Any, x: Any, about: str, where: str, summed: bool) -> Any:
-    if type(c) is float and isinstance(x, float):
-        return c
     _check_dtype(c, x, about, where)
     if np.ndim(c):
         if not summed:
-            _fail(about, f"the cotangent of {where} has shape {np.shape(c)}, the argument is a number")
+            _fail(
+                about, f"the cotangent of {where} has shape {np.shape(c)}, the argument is a number"
+            )
         c = np.sum(c)
-    if isinstance(c, np.ndarray):
-        c = c[()]
-    return float(c) if isinstance(c, int | np.integer) else c
+    return type(x)(c)
 
 
 def _array(c: Any, x: np.ndarray, about: str, where: str, summed: bool) -> Any:
@@ -169,18 +169,60 @@ def _fail(about: str, problem: str) -> NoReturn:
     raise error("RuleError", f"{about}: {problem}")
 
 
-def cotangents_back(g: Any, value: Any, n: int) -> Any:
-    """The cotangent of what a rule returned from those of the checked cotangents."""
-    if not isinstance(value, tuple | list) and n == 1:
-        return _given_back(_item(g, 0), value)
-    if n == 1 and not isinstance(value, tuple):
-        return _given_back(_item(g, 0), value)
-    return [_given_back(_item(g, k), v) for k, v in enumerate(value)]
+# ---- derivatives of the above, for derivatives of rules ----
 
 
-def cotangent_back(g: Any, value: Any) -> Any:
-    return _given_back(g, value[0]) and [_given_back(g, value[0])]
+def cotangents_back(ct: Any, value: Any, arguments: tuple[Any, ...]) -> Any:
+    """The cotangent of `value` from those of `cotangents(value, arguments)`.
+
+    >>> cotangents_back([3.0, None], (2.0, None), (1.5, 1.0))
+    [3.0, None]
+    """
+    if len(arguments) == 1 and not _is_one(value, arguments[0]):
+        return _fitted(_item(ct, 0), value)
+    return [_fitted(_item(ct, k), v) for k, v in enumerate(value)]
 
 
-def _given_back(g: Any, c: Any) -> Any:
-    return g
+def cotangents_again(ct: Any, value: Any, arguments: tuple[Any, ...]) -> Any:
+    """`cotangents` for something with the structure of `value`: the transpose of `cotangents_back`.
+
+    >>> cotangents_again([3.0, None], (2.0, None), (1.5, None))
+    (3.0, None)
+    """
+    if len(arguments) == 1 and not _is_one(value, arguments[0]):
+        ct = (ct,)
+    return cotangents(tuple(ct), arguments, "a rule", True)
+
+
+def cotangent_back(ct: Any, value: Any, argument: Any) -> Any:
+    return cotangents_back((ct,), value, (argument,))
+
+
+def cotangent_again(ct: Any, value: Any, argument: Any) -> Any:
+    return cotangents_again(ct, value, (argument,))[0]
+
+
+def _fitted(ct: Any, c: Any) -> Any:
+    """The cotangent of c, which was summed or broadcast to what ct is the cotangent of."""
+    if ct is None or c is None:
+        return None
+    if isinstance(c, tuple | list):
+        return [_fitted(_item(ct, k), v) for k, v in enumerate(c)]
+    if isinstance(c, dict):
+        return {k: _fitted(ct.get(k), v) for k, v in c.items()}
+    if np.shape(ct) == np.shape(c):
+        return ct
+    if np.ndim(ct) < np.ndim(c) or np.size(ct) < np.size(c):
+        return np.array(np.broadcast_to(ct, np.shape(c)))
+    return unbroadcast(np.asarray(ct), c)
+
+
+def cotangent_of_back(ct: Any, g: Any) -> Any:
+    """The cotangent of g from that of `cotangent_of(g, out)`."""
+    if g is None:
+        return None
+    if isinstance(g, tuple | list):
+        return [cotangent_of_back(_item(ct, k), v) for k, v in enumerate(g)]
+    if isinstance(g, dict):
+        return {k: cotangent_of_back(ct.get(k), v) for k, v in g.items()}
+    return unbroadcast(ct, g) if np.shape(ct) != np.shape(g) else ct

@@ -63,9 +63,22 @@ class Forward:
             target = self.unit.facts.targets.get(stmt.sid)
             if isinstance(target, User):
                 return any(self.tracked(v.name) for v in ir.reads(stmt))
-            if isinstance(stmt, ir.Effect):
+            if isinstance(stmt, ir.Effect) or self.takes_number(stmt):
                 return self.unit.differentiates(stmt)
         return False
+
+    def takes_number(self, stmt: ir.Stmt) -> bool:
+        """`s = tape.pop()` of a number: the shadow of the tape gives up an item too."""
+        target = self.unit.facts.targets.get(stmt.sid)
+        return (
+            isinstance(stmt, ir.Assign)
+            and isinstance(target, Container)
+            and target.name == "pop"
+            and isinstance(stmt.value, ir.Method)
+            and isinstance(stmt.value.obj, ir.Var)
+            and self.tracked(stmt.value.obj.name)
+            and not self.tracked(stmt.target.name)
+        )
 
     # ---- hooks ----
 
@@ -117,6 +130,11 @@ class Forward:
                 out.append(ast.Expr(made))
         if isinstance(stmt, ir.Effect) and self.unit.differentiates(stmt):
             out += self.container_effect(stmt)
+        if isinstance(stmt, ir.Assign) and self.takes_number(stmt):
+            assert isinstance(stmt.value, ir.Method) and isinstance(stmt.value.obj, ir.Var)
+            args = [self.primal(ir.unstar(a)) for a in stmt.value.args]
+            pop = ast.Attribute(self.bar(stmt.value.obj.name), "pop", ast.Load())
+            out.append(ast.Expr(ast.Call(pop, args, [])))
         for save in self.found.saves.get(stmt.sid, ()):
             if save.when == "after":
                 out.append(self.slots.record(save))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -157,6 +158,11 @@ class Reverse:
         adj = self.state.get(name)
         t = self.unit.type(name)
         if adj is None:
+            if not owned and not isinstance(t, ty.Number) and self.in_shadow(node):
+                # The shadow is written in place later on.
+                copied = syn.expr("a.copy()", a=node) if isinstance(t, ty.Array) else None
+                node = copied or self.module.support("own", node)
+                owned = True
             self.first(name, node, owned, thin)
             return
         if isinstance(t, ty.Number):
@@ -177,6 +183,21 @@ class Reverse:
         self.emit(syn.assign(self.bar(name), syn.add(old, node)))
         adj.thin = was_thin and thin
         adj.owned = not adj.thin
+
+    def in_shadow(self, node: ast.expr) -> bool:
+        """Whether an expression is a part of the shadow of a memory variable."""
+        while isinstance(node, ast.Subscript | ast.Attribute):
+            node = node.value
+        return isinstance(node, ast.Name) and node.id in self.shadows
+
+    @cached_property
+    def shadows(self) -> set[str]:
+        """The names of shadows, which statements of the reverse sweep write into."""
+        return {
+            self.bar(n)
+            for n in self.unit.act.active
+            if n in self.unit.facts.types and self.unit.kind(n) == "memory"
+        }
 
     def first(self, name: str, node: ast.expr, owned: bool, thin: bool) -> None:
         adj = self.state[name] = Adj(node, owned, thin)
@@ -624,6 +645,9 @@ class Reverse:
             self.call(stmt, target)
             return
         kind = unit.kind(name) if unit.is_active(name) else "number"
+        if kind != "memory" and self.takes_from_list(stmt):
+            self.put_back(stmt)
+            return
         if kind == "memory":
             self.assign_memory(stmt, target)
             return
@@ -631,6 +655,28 @@ class Reverse:
             self.undo(stmt)
             return
         self.value_rule(stmt, stmt.value, target)
+
+    def takes_from_list(self, stmt: ir.Assign) -> bool:
+        """`s = tape.pop()` of a number, from a list with a shadow."""
+        target, expr = self.unit.facts.targets.get(stmt.sid), stmt.value
+        return (
+            isinstance(target, Container)
+            and target.name == "pop"
+            and isinstance(expr, ir.Method)
+            and isinstance(expr.obj, ir.Var)
+            and self.unit.is_active(expr.obj)
+        )
+
+    def put_back(self, stmt: ir.Assign) -> None:
+        """The reverse of `s = tape.pop()`: s and its adjoint return to their places."""
+        name, expr = stmt.target.name, stmt.value
+        assert isinstance(expr, ir.Method)
+        g = self.take_full(name) if name in self.state else syn.number(0.0)
+        key = self.primal(ir.unstar(expr.args[0])) if expr.args else syn.number(-1)
+        popped = syn.tuple_of([syn.name(self.text.var(name))])
+        obj, bar = self.primal(expr.obj), self.shadow(expr.obj)
+        self.emit(ast.Expr(self.module.support("pop_back", obj, bar, key, popped, g)))
+        self.undo(stmt)
 
     def value_rule(self, stmt: ir.Assign, expr: ir.Expr, target: object) -> None:
         """The target's adjoint is a value: take it, undo the binding, contribute."""
@@ -893,23 +939,35 @@ class Reverse:
             self.full(name)
         thin = self.state[name].thin
         early = self.reads_result(terms, name) and self.overwritten(stmt)
-        own = name in {a.name for t in terms for a in (t.operand,) if isinstance(a, ir.Var)}
         g = self.take(name, mentions)
-        ordered = sorted(terms, key=lambda t: isinstance(t.operand, ir.Var) and t.operand.name == name)
         if early:
             kept = self.text.names.temporary()
             self.emit(syn.assign(kept, syn.name(self.text.var(name))))
             out: ast.expr = syn.name(kept)
         else:
             out = syn.name(self.text.var(name))
-        if own and isinstance(g, ast.Name) and mentions > 1 and len(ordered) > 1:
-            ordered = self.keep_apart(ordered)
         g = self.after_undo(stmt, g)
-        for term in ordered:
+        terms, g = self.in_order(terms, g)
+        for term in terms:
             self.term(term, g, out, thin, name)
 
-    def keep_apart(self, terms: list[Term]) -> list[Term]:
-        return terms
+    def in_order(self, terms: list[Term], g: ast.expr) -> tuple[list[Term], ast.expr]:
+        """A term that changes an adjoint which the cotangent is made of comes last; where several
+        do, the cotangent is put aside first: `s = s * s` with the cotangent `s_bar`."""
+        mentioned = syn.names_in(g)
+        changing = [
+            t
+            for t in terms
+            if isinstance(t.operand, ir.Var)
+            and self.unit.is_active(t.operand)
+            and self.bar(t.operand.name) in mentioned
+        ]
+        packed = any(isinstance(t.operand, Packed) for t in terms)
+        if len(changing) > 1 or (packed and mentioned):
+            kept = syn.name(self.text.names.temporary() + "_bar")
+            self.emit(syn.assign(kept, g))
+            return terms, kept
+        return [t for t in terms if t not in changing] + changing, g
 
     def reads_result(self, terms: list[Term], name: str) -> bool:
         del name

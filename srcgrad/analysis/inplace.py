@@ -1,0 +1,326 @@
+"""Rewrite library calls that write into an array as stores, which the rest understands.
+
+    np.multiply(a, b, out=u)         u[...] = np.multiply(a, b)
+    u.fill(e); np.copyto(u, e)       u[...] = e
+    u.sort()                  ->     u[...] = np.sort(u)
+    np.fill_diagonal(u, e)           u[support.diagonal_index(u)] = e
+    np.add.at(u, k, e)               a store with operator add_at: every writer counts
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from srcgrad.analysis import webs
+from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.targets import Library
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.ir.rebuild import with_blocks
+from srcgrad.runtime import support
+
+Args = dict[str, ir.Atom]
+WHOLE = ir.Const(...)
+_NONE, _TRUE, _FALSE = ir.Const(None), ir.Const(True), ir.Const(False)
+
+
+def desugar(facts: Facts) -> ir.Function | None:
+    """The function without calls that write into arrays, or None when it has none."""
+    work = _Desugar(facts, count(1 + max((s.sid for s in ir.walk(facts.fn.body)), default=0)))
+    body = work.block(facts.fn.body)
+    return webs.split(replace(facts.fn, body=body)) if work.changed else None
+
+
+@dataclass
+class _Desugar:
+    facts: Facts
+    sids: Any
+    changed: bool = False
+    out: list[ir.Stmt] = field(default_factory=list)
+    loc: ir.Loc = field(default_factory=lambda: ir.Loc("", 0, 0, 0, 0))
+
+    def block(self, block: ir.Block) -> ir.Block:
+        made: list[ir.Stmt] = []
+        for stmt in block:
+            stmt = with_blocks(stmt, tuple(self.block(b) for b in ir.blocks(stmt)))
+            outer, self.out, self.loc = self.out, [], stmt.loc
+            done = isinstance(stmt, ir.Assign | ir.Effect) and self.call(stmt)
+            new, self.out = self.out, outer
+            made += new if done else [stmt]
+            self.changed = self.changed or done
+        return tuple(made)
+
+    # ---- writing ----
+
+    def bind(self, value: ir.Expr) -> ir.Var:
+        sid = next(self.sids)
+        self.out.append(ir.Assign(sid, self.loc, ir.Var(f"%w{sid}"), value))
+        return ir.Var(f"%w{sid}")
+
+    def numpy(self, name: str, *args: ir.Atom, **kwargs: ir.Atom) -> ir.Var:
+        fn = ir.Global(ir.Root("module", "numpy"), tuple(name.split(".")), getattr(np, name))
+        return self.bind(ir.Call(fn, args, tuple(kwargs.items())))
+
+    def support(self, name: str, *args: ir.Atom) -> ir.Var:
+        root = ir.Root("module", "srcgrad.runtime.support")
+        return self.bind(ir.Call(ir.Global(root, (name,), getattr(support, name)), args))
+
+    def store(self, base: ir.Atom, key: ir.Key, value: ir.Atom, op: str | None = None) -> None:
+        self.out.append(ir.Store(next(self.sids), self.loc, base, key, value, op))
+
+    def is_number(self, a: ir.Atom) -> bool:
+        return isinstance(self.facts.of(a), ty.Number)
+
+    def repeated(self, values: ir.Atom, index: ir.Atom) -> ir.Atom:
+        """NumPy repeats values that are too few for the places, and drops what is too much."""
+        return values if self.is_number(values) else self.support("cycled", values, index)
+
+    # ---- which call it is ----
+
+    def call(self, stmt: ir.Assign | ir.Effect) -> bool:
+        """Write the statements that a call stands for; False when it is to stay."""
+        expr = stmt.value
+        if isinstance(expr, ir.Method):
+            made = self.method(expr)
+        elif isinstance(expr, ir.Call):
+            made = self.function(expr)
+        else:
+            return False
+        if made:
+            if isinstance(stmt, ir.Assign):
+                self.out.append(replace(stmt, value=_NONE))
+            return True
+        return self.with_out(stmt)
+
+    def callee(self, expr: ir.Expr) -> Any:
+        if not isinstance(expr, ir.Call):
+            return None
+        if isinstance(expr.fn, ir.Global):
+            return None if expr.fn.value is ir.MISSING else expr.fn.value
+        t = self.facts.of(expr.fn)
+        return t.value if isinstance(t, ty.Static) else None
+
+    def function(self, expr: ir.Call) -> bool:
+        fn = self.callee(expr)
+        owner = getattr(fn, "__self__", None)
+        if isinstance(owner, np.ufunc) and getattr(fn, "__name__", "") == "at":
+            args = _bind("a, indices, b", expr.args, expr.kwargs)
+            return args is not None and self.at(owner.__name__, args)
+        found = _FUNCTIONS.get(id(fn))
+        if found is None:
+            return False
+        signature, write = found
+        args = _bind(signature, expr.args, expr.kwargs)
+        return args is not None and write(self, args)
+
+    def method(self, expr: ir.Method) -> bool:
+        t = self.facts.of(expr.obj)
+        if not isinstance(t, ty.Array | ty.Unknown) or expr.name not in _METHODS:
+            return False
+        signature, write = _METHODS[expr.name]
+        args = _bind(signature, (expr.obj, *expr.args), expr.kwargs)
+        return args is not None and write(self, args)
+
+    # ---- ufunc.at ----
+
+    def at(self, name: str, args: Args) -> bool:
+        a, k, b = args["a"], args["indices"], args["b"]
+        if name in ("add", "subtract"):
+            self.store(a, k, b, "add_at" if name == "add" else "sub_at")
+        elif name in ("multiply", "divide", "power"):
+            op = {"multiply": "mul", "divide": "truediv", "power": "pow"}[name]
+            self.store(a, self.support("distinct", k, a), b, op)
+        elif name in ("maximum", "minimum"):
+            self.store(a, WHOLE, self.support(f"{name}_at", a, k, b))
+        else:
+            return False
+        return True
+
+    # ---- out= ----
+
+    def with_out(self, stmt: ir.Assign | ir.Effect) -> bool:
+        """A call that is given the array for its result."""
+        expr = stmt.value
+        assert isinstance(expr, ir.Call | ir.Method)
+        found = self.find_out(stmt, expr)
+        if found is None:
+            return False
+        out, expr = found
+        t = self.facts.of(out)
+        if isinstance(t, ty.Tuple):
+            if len(t.items) != 1:
+                return False
+            out = self.bind(ir.Index(out, ir.Const(0)))
+        where = dict(expr.kwargs).get("where", _TRUE)
+        if isinstance(self.callee(expr), np.ufunc) and where != _TRUE:
+            self.masked(expr, where, out)
+        else:
+            self.store(out, WHOLE, self.bind(expr))
+        if isinstance(stmt, ir.Assign) and stmt.target != out:
+            self.out.append(replace(stmt, value=out))
+        return True
+
+    def masked(self, expr: ir.Call | ir.Method, where: ir.Atom, out: ir.Atom) -> None:
+        """`out` keeps its elements where the mask is False; what is computed there is not seen."""
+        rest = tuple((k, v) for k, v in expr.kwargs if k != "where")
+        outer, self.out = self.out, []
+        value = self.bind(replace(expr, kwargs=rest))
+        self.store(out, WHOLE, self.numpy("where", where, value, out))
+        inner, self.out = tuple(self.out), outer
+        errstate = ir.Global(ir.Root("module", "numpy"), ("errstate",), np.errstate)
+        quiet = ir.Call(errstate, (), (("all", ir.Const("ignore")),))
+        self.out.append(ir.With(next(self.sids), self.loc, (quiet,), inner))
+
+    def find_out(
+        self, stmt: ir.Stmt, expr: ir.Call | ir.Method
+    ) -> tuple[ir.Atom, ir.Call | ir.Method] | None:
+        """The array given for the result, and the call without it."""
+        target, fn = self.facts.targets.get(stmt.sid), self.callee(expr)
+        if not isinstance(target, Library) and not isinstance(fn, np.ufunc):
+            return None
+        if any(isinstance(a, ir.Star) for a in expr.args) or any(k is None for k, _ in expr.kwargs):
+            return None
+        kwargs = dict(expr.kwargs)
+        if kwargs.get("out", _NONE) != _NONE:
+            rest = tuple((k, v) for k, v in expr.kwargs if k != "out")
+            if isinstance(target, Library) and not target.entry.pure:
+                if expr.args or "size" in kwargs:
+                    return None
+                # Random numbers: as many as the array takes.
+                rest = (("size", self.numpy("shape", kwargs["out"])), *rest)  # type: ignore[arg-type]
+            return kwargs["out"], replace(expr, kwargs=rest)
+        place = _place_of_out(target, fn, isinstance(expr, ir.Method))
+        if place is None or place >= len(expr.args):
+            return None
+        out = expr.args[place]
+        if out == _NONE or isinstance(out, ir.Star):
+            return None
+        last = place == len(expr.args) - 1
+        after = () if last else (_NONE, *expr.args[place + 1 :])
+        return out, replace(expr, args=(*expr.args[:place], *after))
+
+
+def _place_of_out(target: object, fn: Any, method: bool) -> int | None:
+    """The position of the parameter `out` among the positional arguments."""
+    if isinstance(target, Library) and target.entry.params is not None:
+        positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        names = [p.name for p in target.entry.params.parameters.values() if p.kind in positional]
+        return names.index("out") - method if "out" in names else None
+    return fn.nin if isinstance(fn, np.ufunc) and fn.nout == 1 else None
+
+
+def _bind(signature: str, args: Any, kwargs: Any) -> Args | None:
+    """The arguments of a call by name, defaults included."""
+    if any(isinstance(a, ir.Star) for a in args) or any(k is None for k, _ in kwargs):
+        return None
+    namespace: dict[str, Any] = {}
+    exec(f"def f({signature}): pass", namespace)
+    try:
+        bound = inspect.signature(namespace["f"]).bind(*args, **dict(kwargs))
+    except TypeError:
+        return None
+    bound.apply_defaults()
+    atoms = (ir.Var, ir.Const, ir.Global)
+    return {k: v if isinstance(v, atoms) else ir.Const(v) for k, v in bound.arguments.items()}
+
+
+# ---- functions and methods -------------------------------------------------------------------
+
+
+def _fill(work: _Desugar, args: Args) -> bool:
+    work.store(args["a"], WHOLE, args["value"])
+    return True
+
+
+def _sort(work: _Desugar, args: Args) -> bool:
+    a = args["a"]
+    options = {k: v for k, v in args.items() if k not in ("a", "order") and v != _NONE}
+    if options.get("axis") == ir.Const(-1):
+        del options["axis"]
+    if isinstance(work.facts.of(a), ty.Array):
+        work.store(a, WHOLE, work.numpy("sort", a, **options))
+    elif set(options) <= {"axis"}:
+        # It may be a list, which sorts itself in another way: decided when it runs.
+        work.store(a, WHOLE, work.support("sorted_array", a, *options.values()))
+    else:
+        return False
+    return True
+
+
+def _partition(work: _Desugar, args: Args) -> bool:
+    a = args["a"]
+    if not isinstance(work.facts.of(a), ty.Array):
+        return False
+    work.store(a, WHOLE, work.numpy("partition", a, args["kth"], args["axis"]))
+    return True
+
+
+def _copyto(work: _Desugar, args: Args) -> bool:
+    value = args["src"]
+    if args["where"] != _TRUE:
+        value = work.numpy("where", args["where"], value, args["dst"])
+    work.store(args["dst"], WHOLE, value)
+    return True
+
+
+def _put(work: _Desugar, args: Args) -> bool:
+    key = work.support("flat_index", args["a"], args["ind"], args["mode"])
+    work.store(args["a"], key, work.repeated(args["v"], key))
+    return True
+
+
+def _place(work: _Desugar, args: Args) -> bool:
+    a = args["arr"]
+    key = work.support("mask_index", a, args["mask"])
+    work.store(a, key, work.repeated(args["vals"], key))
+    return True
+
+
+def _putmask(work: _Desugar, args: Args) -> bool:
+    a = args["a"]
+    value = args["values"]
+    if not work.is_number(value):
+        value = work.support("cycled_like", value, a)
+    work.store(a, WHOLE, work.numpy("where", args["mask"], value, a))
+    return True
+
+
+def _fill_diagonal(work: _Desugar, args: Args) -> bool:
+    a = args["a"]
+    wrap = () if args["wrap"] == _FALSE else (args["wrap"],)
+    key = work.support("diagonal_index", a, *wrap)
+    work.store(a, key, work.repeated(args["val"], key))
+    return True
+
+
+def _put_along_axis(work: _Desugar, args: Args) -> bool:
+    a = args["arr"]
+    key = work.support("along_axis_index", a, args["indices"], args["axis"])
+    work.store(a, key, args["values"])
+    return True
+
+
+Write = Callable[[_Desugar, Args], bool]
+
+_FUNCTIONS: dict[int, tuple[str, Write]] = {
+    id(np.copyto): ("dst, src, casting='same_kind', where=True", _copyto),
+    id(np.put): ("a, ind, v, mode='raise'", _put),
+    id(np.place): ("arr, mask, vals", _place),
+    id(np.putmask): ("a, mask, values", _putmask),
+    id(np.fill_diagonal): ("a, val, wrap=False", _fill_diagonal),
+    id(np.put_along_axis): ("arr, indices, values, axis", _put_along_axis),
+}
+_METHODS: dict[str, tuple[str, Write]] = {
+    "fill": ("a, value", _fill),
+    "sort": ("a, axis=-1, kind=None, order=None, *, stable=None", _sort),
+    "partition": ("a, kth, axis=-1, kind='introselect', order=None", _partition),
+    "put": ("a, ind, v, mode='raise'", _put),
+}
+
+__all__ = ["desugar"]

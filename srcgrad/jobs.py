@@ -1,0 +1,135 @@
+"""What the command line, the build and the view are asked for: a function, a mode, types by name.
+
+Owns the way from what a person writes to a `pipeline.Request`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from srcgrad import api, pipeline
+from srcgrad.analysis import probe
+from srcgrad.errors import ArgumentError
+from srcgrad.frontend import source as source_module
+from srcgrad.ir import types as ty
+
+MODES = ("grad", "value_and_grad", "vjp", "jvp")
+Wrt = int | str | tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A derivative to make: `fn` in `mode`, with types for some or all parameters."""
+
+    fn: Any
+    mode: str = "grad"
+    wrt: Wrt = 0
+    types: tuple[tuple[str, ty.Type], ...] = ()
+    aux: bool = False
+    guess: bool = False  # take a parameter's type from its default value, where nothing says it
+
+    def request(self) -> pipeline.Request:
+        """The job for the compiler.
+
+        >>> def f(x: float, n=2):
+        ...     return x**n
+        >>> Job(f).request().wrt
+        ('x',)
+
+        Raises: ArgumentError, SourceUnavailable.
+        """
+        if self.mode not in MODES:
+            raise ArgumentError(f"mode is {' or '.join(MODES)}, not {self.mode!r}")
+        derivative = api.GradFunction(self.fn, self.mode, self.wrt, has_aux=self.aux)
+        types = self._types(derivative._primal)
+        derivative._check_wrt(types)
+        wrt = tuple(dict.fromkeys(i.param for i in derivative._items))
+        if len(wrt) != len(derivative._items) or any(
+            i.position is not None or i.key is not None for i in derivative._items
+        ):
+            raise ArgumentError("wrt names an item of *args or **kwargs: name the parameter itself")
+        _, target = derivative._primal.for_types(types)
+        single = isinstance(self.wrt, int | str)
+        return pipeline.Request(target, self.mode, wrt, types, self.aux, single)
+
+    def _types(self, primal: Any) -> tuple[ty.Type, ...]:
+        params = primal.signature.parameters
+        given = dict(self.types)
+        unknown = [name for name in given if name not in params]
+        if unknown:
+            raise ArgumentError(
+                f"types: {primal.name} has no parameter {unknown[0]!r} (it has {', '.join(params)})"
+            )
+        bound = dict(zip(params, primal.full(()), strict=False))
+        return tuple(
+            probe.type_of(bound[name]) if name in bound else given.get(name) or self._known(p)
+            for name, p in params.items()
+        )
+
+    def _known(self, param: inspect.Parameter) -> ty.Type:
+        annotation = param.annotation
+        if isinstance(annotation, str):
+            annotation = _evaluated(annotation, self.fn)
+        if annotation is not param.empty:
+            found = probe.from_annotation(annotation)
+            if found is not None:
+                return found
+        if not self.guess or param.default is param.empty:
+            return ty.UNKNOWN
+        return _wide(probe.type_of(param.default))
+
+
+def _evaluated(annotation: str, fn: Any) -> Any:
+    """The meaning of an annotation under `from __future__ import annotations`."""
+    try:
+        names = source_module.read(fn).fn.__globals__
+        return eval(annotation, dict(names))  # what typing.get_type_hints does
+    except Exception:  # a name for type checkers only
+        return inspect.Parameter.empty
+
+
+def _wide(t: ty.Type) -> ty.Type:
+    """A default says of what kind an argument is, not that it has this value."""
+    match t:
+        case ty.Literal(bool()):
+            return ty.Number(bool)
+        case ty.Literal(str()):
+            return ty.Other(str)
+        case ty.Literal(None):
+            return ty.UNKNOWN
+        case _:
+            return t
+
+
+def wrt_of(text: str) -> Wrt:
+    """`--wrt`: a name, a position, or several of them.
+
+    >>> wrt_of("x"), wrt_of("0"), wrt_of("x, w")
+    ('x', 0, ('x', 'w'))
+    """
+    parts = [part.strip() for part in text.strip("()[] ").split(",")]
+    found = tuple(int(p) if p.lstrip("-").isdigit() else p for p in parts if p)
+    if not found:
+        raise ArgumentError("wrt names no parameter")
+    return found if len(found) > 1 or "," in text else found[0]
+
+
+def unwrapped(job: Job) -> Job:
+    """The job for a target that is a derivative itself: `loss_grad = sg.grad(loss)`."""
+    fn = job.fn
+    if isinstance(fn, api.GradFunction) and job.mode == "grad" and job.wrt == 0:
+        return Job(fn._fn, fn._mode, _plain(fn._wrt), job.types, fn._aux, job.guess)
+    return job
+
+
+def _plain(wrt: Any) -> Wrt:
+    return wrt if isinstance(wrt, int | str) else tuple(wrt)
+
+
+def type_table(request: pipeline.Request) -> Mapping[str, ty.Type]:
+    """The types of a request by parameter."""
+    fn, _ = pipeline.function_of(request.fn)
+    return {p.name: t for p, t in zip(fn.params, request.types, strict=True)}

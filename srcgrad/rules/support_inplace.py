@@ -1,0 +1,64 @@
+"""Rules of the helpers in `srcgrad.runtime.support` for library functions that write in place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from srcgrad.rules.registry import linear, nondiff, structured
+from srcgrad.runtime import support
+
+_V = np.array([0.3, -1.7, 0.6, 2.2])
+_M = np.array([[0.5, -1.2, 0.3], [2.0, 0.7, -0.4]])
+_K = (np.array([0, 3, 1, 1, 2]),)
+
+nondiff(
+    support.flat_index,
+    support.mask_index,
+    support.diagonal_index,
+    support.along_axis_index,
+    support.distinct,
+    support.winners,
+)
+linear(
+    support.cycled,
+    "values, index",
+    values="support.cycled_back(g, values)",
+    at=[(_V, _K), (_V[:2], _K), (0.4, _K), (_M, _K)],
+)
+linear(
+    support.cycled_back,
+    "g, values",
+    zero=("values",),
+    g="np.reshape(support.cycled_like(g, np.ravel(out_shape)), np.shape(out_shape))",
+    at=[],
+    register=False,
+)
+linear(
+    support.cycled_like,
+    "values, a",
+    zero=("a",),
+    values="support.cycled_back(g, values)",
+    at=[(_V, _M), (_V[:2], _V), (0.4, _M)],
+)
+structured(
+    support.sorted_array,
+    "a, axis=-1",
+    vjp={"a": "support.sort_back(g, a, out, axis)"},
+    jvp={"a": "support.sort_dot(a_dot, a, out, axis)"},
+    at=[(_V,), (_M,), (_M, 0)],
+)
+for _target in (support.maximum_at, support.minimum_at):
+    structured(
+        _target,
+        "a, key, b",
+        let={"share": "1.0 / support.winners(a, key, b, out)"},
+        vjp={
+            "a": "g * (a == out) * share",
+            "b": "support.unbroadcast((g * share)[key] * (b == out[key]), b)",
+        },
+        jvp={
+            "a": "a_dot * (a == out) * share",
+            "b": "support.added_at(a, key, b_dot * (b == out[key])) * share",
+        },
+        at=[(_V, [0, 0, 2], _V[1:]), (_M, ([0, 1], [1, 1]), 0.4)],
+    )

@@ -1,0 +1,173 @@
+"""Helpers of library functions that write into arrays: which elements, and what is put there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcgrad.runtime.support.adjoints import error
+from srcgrad.runtime.support.shape import places
+
+Index = tuple[np.ndarray, ...]
+
+# ---- which elements ------------------------------------------------------------------------
+
+
+def flat_index(a: np.ndarray, ind: Any, mode: str = "raise") -> Index:
+    """The index arrays of the elements that `np.put(a, ind, ...)` writes.
+
+    >>> flat_index(np.zeros((2, 2)), [-1, 2])
+    (array([1, 1]), array([1, 0]))
+    """
+    where, size = np.asarray(ind).ravel(), np.size(a)
+    if mode == "raise":
+        where = np.arange(size)[where]
+    elif mode == "wrap":
+        where = where % size
+    else:
+        where = np.clip(where, 0, size - 1)
+    return tuple(np.unravel_index(where, np.shape(a)))
+
+
+def mask_index(a: np.ndarray, mask: Any) -> Index:
+    """The index arrays of the elements that `np.place(a, mask, ...)` writes.
+
+    >>> mask_index(np.zeros((2, 2)), [[True, False], [False, True]])
+    (array([0, 1]), array([0, 1]))
+    """
+    return np.nonzero(np.reshape(np.asarray(mask, bool), np.shape(a)))
+
+
+def diagonal_index(a: np.ndarray, wrap: bool = False) -> Index:
+    """The index arrays of the elements that `np.fill_diagonal(a, ...)` writes.
+
+    >>> diagonal_index(np.zeros((3, 2)))
+    (array([0, 1]), array([0, 1]))
+    """
+    shape = np.shape(a)
+    if len(shape) != 2:
+        k = np.arange(shape[0])
+        return (k,) * len(shape)
+    step = shape[1] + 1
+    stop = np.size(a) if wrap else min(np.size(a), shape[1] * shape[1])
+    return tuple(np.unravel_index(np.arange(0, stop, step), shape))
+
+
+def along_axis_index(a: np.ndarray, indices: Any, axis: int | None) -> Index:
+    """The index arrays of the elements that `np.put_along_axis(a, indices, ...)` writes.
+
+    >>> along_axis_index(np.zeros((2, 3)), np.array([[2], [0]]), 1)
+    (array([[0],
+           [1]]), array([[2],
+           [0]]))
+    """
+    indices = np.asarray(indices)
+    if axis is None:
+        return flat_index(a, indices)
+    ndim = np.ndim(a)
+    axis %= ndim
+    out = []
+    for k, n in enumerate(np.shape(a)):
+        around = (1,) * k + (-1,) + (1,) * (ndim - 1 - k)
+        out.append(indices if k == axis else np.arange(n).reshape(around))
+    return tuple(out)
+
+
+def distinct(key: Any, a: np.ndarray) -> Any:
+    """The index itself, if it names no element of `a` twice.
+
+    >>> distinct([0, 2], np.zeros(3))
+    [0, 2]
+    """
+    named = places(a)[key]
+    if np.unique(named).size != np.size(named):
+        raise error(
+            "UnsupportedSyntax",
+            "a ufunc's .at with an index that names an element twice: only np.add.at, "
+            "np.subtract.at, np.maximum.at and np.minimum.at are differentiated then",
+        )
+    return key
+
+
+# ---- what is put there -----------------------------------------------------------------------
+
+
+def cycled(values: Any, index: Index) -> Any:
+    """The values, repeated or cut to the number of elements of an index.
+
+    >>> cycled([1.0, 2.0], (np.arange(3),))
+    array([1., 2., 1.])
+    """
+    return np.resize(values, np.broadcast(*index).shape) if np.ndim(values) else values
+
+
+def cycled_back(g: Any, values: Any) -> Any:
+    """The cotangent of `values` in `cycled` and `cycled_like`.
+
+    >>> cycled_back(np.array([1.0, 2.0, 4.0]), np.zeros(2))
+    array([5., 2.])
+    """
+    g, n = np.ravel(g), np.size(values)
+    total = np.zeros(n, g.dtype)
+    np.add.at(total, np.arange(g.size) % max(n, 1), g)
+    return total.reshape(np.shape(values)) if np.ndim(values) else total[0]
+
+
+def cycled_like(values: Any, a: np.ndarray) -> Any:
+    """The values, repeated or cut to the shape of `a`.
+
+    >>> cycled_like([1.0, 2.0], np.zeros(3))
+    array([1., 2., 1.])
+    """
+    return np.resize(values, np.shape(a)) if np.ndim(values) else values
+
+
+def sorted_array(a: Any, axis: int = -1) -> np.ndarray:
+    """`np.sort`, for what `a.sort()` sorts in place.
+
+    >>> sorted_array(np.array([3.0, 1.0]))
+    array([1., 3.])
+    """
+    if not isinstance(a, np.ndarray):
+        raise error(
+            "UnsupportedSyntax",
+            "a list is sorted in place in differentiated code: use sorted(...) or an array",
+        )
+    return np.sort(a, axis)
+
+
+def maximum_at(a: np.ndarray, key: Any, b: Any) -> np.ndarray:
+    """A copy of `a` after `np.maximum.at(a, key, b)`.
+
+    >>> maximum_at(np.zeros(3), [0, 0, 2], [1.0, 2.0, -1.0])
+    array([2., 0., 0.])
+    """
+    out = np.array(a)
+    np.maximum.at(out, key, b)
+    return out
+
+
+def minimum_at(a: np.ndarray, key: Any, b: Any) -> np.ndarray:
+    """A copy of `a` after `np.minimum.at(a, key, b)`.
+
+    >>> minimum_at(np.zeros(3), [0, 0, 2], [1.0, -2.0, -1.0])
+    array([-2.,  0., -1.])
+    """
+    out = np.array(a)
+    np.minimum.at(out, key, b)
+    return out
+
+
+def winners(a: np.ndarray, key: Any, b: Any, out: np.ndarray) -> np.ndarray:
+    """How many of an element and the values meant for it are the extreme: ties share.
+
+    >>> winners(np.zeros(2), [0, 0], [1.0, 1.0], np.array([1.0, 0.0]))
+    array([2, 1])
+    """
+    count = np.asarray(a == out, int)
+    np.add.at(count, key, b == out[key])
+    return count
+
+
+__all__ = ["flat_index"]
