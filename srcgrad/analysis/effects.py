@@ -146,7 +146,7 @@ def _stmt(program: Program, facts: Facts, out: Effects, stmt: ir.Stmt) -> None:
             _expr(program, facts, out, stmt, stmt.value, None)
         case ir.Store():
             out.store(stmt.base, stmt)
-            if not isinstance(facts.of(stmt.base), ty.Array):
+            if stmt.op not in ir.AT_OPERATORS and not isinstance(facts.of(stmt.base), ty.Array):
                 out.share(stmt.base, stmt.value)
         case ir.StoreAttr():
             out.store(stmt.base, stmt)
@@ -181,8 +181,22 @@ def _expr(
         case ir.Attr(obj, _) if target is not None and found is None:
             out.share(target, obj)
     match found:
+        case Library(entry, args, _) if entry.kind == "parallel":
+            every = [a for _, b in args for a in bound_atoms(b)]
+            for a in every[1:]:
+                out.share(every[0], a)
+            for a in every:
+                if target is not None:
+                    out.share(target, a)
+                if entry.writes:
+                    out.store(a, stmt)
+        case Library(source=User() as source):
+            _user(program, out, stmt, source, target)
         case Library(entry, args, _):
             _library(out, stmt, entry.view, entry.writes, args, target)
+            if found.opaque and target is not None:
+                for a in (a for _, b in args for a in bound_atoms(b)):
+                    out.share(target, a)
         case User():
             _user(program, out, stmt, found, target)
         case Construct(_, _, args) if target is not None:

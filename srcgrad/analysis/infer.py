@@ -7,12 +7,12 @@ assignments join.  Calls of user functions are inferred for the argument types a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from srcgrad.analysis import probe
+from srcgrad.analysis import probe, user_rules
 from srcgrad.analysis.resolve import Program, bind_library, bind_user, is_plain_record, user_source
 from srcgrad.analysis.targets import (
     Bound,
@@ -92,7 +92,7 @@ class Inference:
     facts: Facts
     changed: bool = False
     widen: bool = False
-    scopes: list[dict[int, Entry]] = field(default_factory=list)
+    scopes: list[Mapping[Hashable, Entry]] = field(default_factory=list)
 
     @cached_property
     def closures(self) -> dict[str, ir.Closure]:
@@ -168,6 +168,9 @@ class Inference:
 
     def store(self, stmt: ir.Store) -> None:
         """Storing into a container widens the type of what it holds."""
+        entry = self.rule(OPERATORS.get(stmt.op)) if stmt.op is not None else None
+        if entry is not None and entry.given:
+            self.facts.targets[stmt.sid] = Library(entry, ())
         if not isinstance(stmt.base, ir.Var):
             return
         base, value = self.atom(stmt.base), self.atom(stmt.value)
@@ -260,10 +263,7 @@ class Inference:
         return probe.op_type(op, [self.known(a) for a in args])
 
     def rule(self, value: Any) -> Entry | None:
-        for scope in reversed(self.scopes):
-            if id(value) in scope:
-                return scope[id(value)]
-        return self.program.rule(value)
+        return self.program.rule(value, reversed(self.scopes))
 
     def call(self, expr: ir.Call, stmt: ir.Stmt) -> ty.Type | None:
         fn = self.atom(expr.fn)
@@ -313,10 +313,14 @@ class Inference:
         kwargs: Sequence[tuple[str | None, ir.Atom]],
         where: ir.Atom,
     ) -> ty.Type | None:
-        if getattr(value, "__srcgrad_special__", None) == "alias" and args:
+        special = getattr(value, "__srcgrad_special__", None)
+        if special in ("alias", "same") and args:
             self.target(stmt, Container("alias"))
-            return self.same(self.atom(ir.unstar(args[0])))
+            first = self.atom(ir.unstar(args[0]))
+            return first if special == "same" else self.same(first)
         entry = self.rule(value)
+        if entry is not None and entry.given and entry.builtin is None:
+            return user_rules.call(self, stmt, entry, value, args, kwargs, where)
         if entry is not None:
             return self.library(stmt, entry, args, kwargs)
         value = getattr(value, "__srcgrad_primal__", value)
@@ -328,6 +332,9 @@ class Inference:
         if source is None:
             self.target(stmt, Uncharted(name_of(value), "it has no rule and no Python source"))
             return ty.UNKNOWN
+        inner = self.rule(source.fn) if source.fn is not value else None
+        if inner is not None:  # the rule of a partial's function, of a method, of what @njit wraps
+            return user_rules.call(self, stmt, inner, value, args, kwargs, where)
         return self.invoke_object(stmt, value, args, kwargs, where)
 
     def derivative(

@@ -135,7 +135,7 @@ class _Desugar:
             self.store(a, k, b, "add_at" if name == "add" else "sub_at")
         elif name in ("multiply", "divide", "power"):
             op = {"multiply": "mul", "divide": "truediv", "power": "pow"}[name]
-            self.store(a, self.support("distinct", k, a), b, op)
+            self.store(a, self.support("distinct_index", k, a), b, op)
         elif name in ("maximum", "minimum"):
             self.store(a, WHOLE, self.support(f"{name}_at", a, k, b))
         else:

@@ -15,6 +15,7 @@ from srcgrad.analysis.flow import bound_atoms
 from srcgrad.analysis.partials import Term, must_reduce, stays_thin, takes_thin, vjp_term
 from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, User
 from srcgrad.analysis.unit import Unit
+from srcgrad.analysis.user_rules import rule_call
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -194,6 +195,9 @@ class NeedsTable:
 
     def _call(self, stmt: ir.Stmt, expr: ir.Expr, target: object, out: Needs) -> None:
         match target:
+            case Library() if target.entry.kind == "function":
+                self._read(out, rule_call(target.entry, target.args).atoms())
+                self._result(out, stmt)
             case Library():
                 for term in self.library_terms(stmt, expr, target):
                     names, contents = self.roots_of(term.reads())
@@ -218,6 +222,13 @@ class NeedsTable:
                         self._shape(out, a)
             case Construct():
                 return
+
+    def _result(self, out: Needs, stmt: ir.Stmt) -> None:
+        """The value of the statement's own result is read."""
+        if isinstance(stmt, ir.Assign):
+            out.after.add(stmt.target.name)
+            if self.unit.fx.memory(stmt.target.name):
+                out.contents.add(self.unit.fx.root(stmt.target.name))
 
     def thin_needs(self, v: ir.Var) -> set[str]:
         """Whose shapes turn one number back into an array where that becomes necessary."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -183,9 +183,10 @@ def _unbound(fn: ir.Function, why: str) -> Exception:
 class Program:
     """All functions and rules of one compilation."""
 
-    def __init__(self, scopes: Sequence[Mapping[int, Entry]] = ()) -> None:
+    def __init__(self, scopes: Sequence[Mapping[Hashable, Entry]] = ()) -> None:
         self.scopes = tuple(scopes)  # strongest first: `rules=`, then scoped overrides
-        self.used_rules: set[int] = set()
+        self.used_rules: set[Hashable] = set()  # keys of the targets whose overrides were used
+        self._lexical: dict[int, tuple[Any, Mapping[Hashable, Entry]]] = {}
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
         self._facts: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
@@ -195,24 +196,31 @@ class Program:
 
     # ---- rules ----
 
-    def rule(self, value: Any) -> Entry | None:
-        """The rule in force for a function, the strongest first (DESIGN section 2: precedence)."""
-        for scope in self.scopes:
-            entry = scope.get(id(value))
+    def rule(
+        self, value: Any, lexical: Iterable[Mapping[Hashable, Entry]] = ()
+    ) -> Entry | None:
+        """The rule in force for a function, the strongest first (DESIGN section 2: precedence);
+        `lexical` are those of the blocks that a call stands in."""
+        key, other = registry.key_of(value), registry.key_of(registry.canonical(value))
+        for scope in (*lexical, *self.scopes):
+            entry = scope.get(key) or scope.get(other)
             if entry is not None:
-                self.used_rules.add(id(value))
+                self.used_rules |= {key, other}
                 return entry
         own = getattr(value, "__srcgrad_entry__", None)
         if isinstance(own, Entry):
             return own
         return registry.lookup(value)
 
-    def lexical(self, stmt: ir.With) -> dict[int, Entry]:
+    def lexical(self, stmt: ir.With) -> Mapping[Hashable, Entry]:
         """The rules of `with sg.override({...})` inside a differentiated function."""
         from srcgrad.rules.scope import entries_of
 
-        pairs = {_value(k): _value(v) for k, v in stmt.value}
-        return entries_of(pairs)
+        pairs = tuple((_value(k), _value(v)) for k, v in stmt.value)
+        made = self._lexical.get(stmt.sid)
+        if made is None or made[0] != pairs:
+            made = self._lexical[stmt.sid] = (pairs, entries_of(dict(pairs)))
+        return made[1]
 
     # ---- functions ----
 
@@ -276,6 +284,7 @@ class Program:
     def facts(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> Facts:
         """What is known of a function for these argument types, in its final form."""
         from srcgrad.analysis.infer import Facts, Inference
+        from srcgrad.analysis.inplace import desugar
         from srcgrad.analysis.sharpen import sharpen
 
         key = (fn, types)
@@ -287,8 +296,12 @@ class Program:
         current = fn
         while True:
             facts = self._running[key] = Facts(current, types, base=fn)
-            Inference(self, facts).run()
-            better = sharpen(facts)
+            try:
+                Inference(self, facts).run()
+            except BaseException:
+                self._running.pop(key, None)
+                raise
+            better = sharpen(facts) or desugar(facts)
             if better is None:
                 break
             current = better

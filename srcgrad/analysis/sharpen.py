@@ -126,7 +126,7 @@ class _Sharpen:
             ):
                 self.changed = True
                 stmt = replace(stmt, inplace=None)
-        if isinstance(stmt, ir.Store) and stmt.op is not None:
+        if isinstance(stmt, ir.Store) and stmt.op is not None and stmt.op not in ir.AT_OPERATORS:
             return self.by_protocol(stmt)
         if isinstance(stmt, ir.Assign | ir.Effect):
             return self.direct(stmt) or self.unstar(stmt)

@@ -28,6 +28,8 @@ class Library:
     entry: Entry
     args: tuple[tuple[str, Bound], ...]
     positional: bool = True  # were all arguments given by position or name of the signature
+    source: User | None = None  # a function with a user's rule: the call without the rule
+    opaque: bool = False  # a Python function with a user's rule that can't be followed
 
 
 @dataclass(frozen=True)

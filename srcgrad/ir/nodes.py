@@ -218,9 +218,13 @@ class Assign:
     inplace: str | None = None
 
 
+# `np.add.at(base, key, value)` and `np.subtract.at`: as `+=`, but each time an element is named counts.
+AT_OPERATORS = {"add_at": "add", "sub_at": "subtract"}
+
+
 @dataclass(frozen=True, slots=True)
 class Store:
-    """`base[key] = value`, or `base[key] op= value` with `op` set."""
+    """`base[key] = value`, or `base[key] op= value` with `op` set (also one of `AT_OPERATORS`)."""
 
     sid: int
     loc: Loc

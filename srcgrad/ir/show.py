@@ -6,6 +6,7 @@ import ast
 import copy
 
 from srcgrad.ir.nodes import (
+    AT_OPERATORS,
     Assign,
     Atom,
     Attr,
@@ -128,7 +129,8 @@ def show_stmt(stmt: Stmt) -> list[str]:
             return [f"{target.name} = {show_expr(value)}"]
         case Store(base=base, key=key, value=value, op=op):
             place = f"{show_expr(base)}[{_key(key)}]"
-            return [f"{place} {_SIGNS.get(op or '', '')}= {show_expr(value)}"]
+            sign = "+-"[op == "sub_at"] + "at " if op in AT_OPERATORS else _SIGNS.get(op or "", "")
+            return [f"{place} {sign}= {show_expr(value)}"]
         case StoreAttr(base=base, name=name, value=value, op=op):
             place = f"{show_expr(base)}.{name}"
             return [f"{place} {_SIGNS.get(op or '', '')}= {show_expr(value)}"]

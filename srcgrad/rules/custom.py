@@ -1,22 +1,34 @@
-"""Rules that users give: registered, named, or attached to a function."""
+"""Rules that users give: registered, named, or passed to an override."""
 
 from __future__ import annotations
 
 import inspect
 import threading
+import warnings
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace as changed
+from typing import Any, TypeVar
 
-from srcgrad.errors import RuleError, rule_error
+from srcgrad.errors import RuleError, RuleIgnoresCotangent, describe, rule_error
 from srcgrad.rules import registry
+from srcgrad.rules.ignores import ignores_cotangent
 from srcgrad.rules.registry import Entry, name_of
 
 _named: dict[str, Callable[..., Any]] = {}
 _lock = threading.Lock()
-SAME = object()
+_version = 0
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+_P = inspect.Parameter
+_BY_POSITION = (_P.POSITIONAL_ONLY, _P.POSITIONAL_OR_KEYWORD)
 
 
-def rule(target: Any, *, replace: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def version() -> int:
+    """Counts the registrations: a derivative made under another count may be out of date."""
+    return _version
+
+
+def rule(target: Any, *, replace: bool = False) -> Callable[[_F], _F]:
     """Register a derivative rule for a function, or a named rule.
 
     Example:
@@ -30,29 +42,58 @@ def rule(target: Any, *, replace: bool = False) -> Callable[[Callable[..., Any]]
         12.0
 
     Arguments: `target` is a callable, or a string that names the rule for later overrides.
-    The rule takes the cotangent, the result and the arguments, and returns one cotangent per
-    positional argument (a tuple, or the bare value for one).
-    Raises: `RuleError` when the target has a registered rule already and `replace` is not given.
+    The rule takes the cotangent, the result and the arguments of the call (those given by keyword
+    too, in the order of the target's parameters), and returns one cotangent for each of them: a
+    tuple, or the bare value for one.  None stands for no derivative.
+    Raises: `RuleError` when the target is not callable, when it has a registered rule already and
+    `replace` is not given, or when the rule can't take the arguments of a call.
+    Warns: `RuleIgnoresCotangent` when nothing that the rule returns depends on the cotangent.
     """
 
-    def decorate(fn: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(fn: _F) -> _F:
         if isinstance(target, str):
-            with _lock:
-                if target in _named and not replace:
-                    raise RuleError(f"there is a rule named {target!r} already: pass replace=True")
-                _named[target] = fn
+            _register_name(target, fn, replace)
             return fn
         if not callable(target):
             raise RuleError(f"{target!r} can't have a rule: it is not callable")
         old = registry.lookup(target)
         if old is not None and not replace:
             raise RuleError(
-                f"{name_of(target)} has a rule already: pass replace=True to put {fn.__name__} in its place"
+                f"{name_of(target)} has a rule already ({_origin(old)}): "
+                f"pass replace=True to put {describe(fn)} in its place"
             )
-        registry.add(entry_for(target, fn), replace=True)
+        register(entry_for(target, fn))
+        warn_ignored(target, fn)
         return fn
 
     return decorate
+
+
+def register(entry: Entry) -> None:
+    """Put a user's rule in force, for everybody."""
+    global _version
+    with _lock:
+        registry.add(entry, replace=True)
+        _version += 1
+
+
+def _register_name(name: str, fn: Callable[..., Any], replace: bool) -> None:
+    global _version
+    if not callable(fn):
+        raise RuleError(f"a rule must be a function, got {fn!r}")
+    with _lock:
+        if name in _named and not replace:
+            raise RuleError(
+                f"there is a rule named {name!r} already ({describe(_named[name])}): "
+                "pass replace=True to put another in its place"
+            )
+        _named[name] = fn
+        _version += 1
+    warn_ignored(name, fn)
+
+
+def _origin(entry: Entry) -> str:
+    return describe(entry.fn) if entry.fn is not None else "srcgrad's own"
 
 
 def entry_for(target: Any, given: Any) -> Entry:
@@ -64,20 +105,49 @@ def entry_for(target: Any, given: Any) -> Entry:
         given = _named[given]
     if isinstance(given, Entry):
         return given
-    if given is None:
-        return Entry(target, name_of(target), "nondiff", None, {}, {}, pure=False)
-    if not callable(given):
-        raise RuleError(f"a rule must be a function, got {given!r}")
-    params = signature_of(target)
-    check_parameters(target, given, params)
-    return Entry(target, name_of(target), "function", params, {}, {}, fn=given, pure=False)
+    if given is not None and not callable(given):
+        raise RuleError(f"the rule of {name_of(target)} must be a function, got {given!r}")
+    base = registry.lookup(target)
+    while base is not None and base.given:
+        base = base.builtin
+    base = base or _blank(target)
+    if given is not None:
+        check_parameters(target, given, base.params)
+    variants = {k: _with_rule(v, given) for k, v in base.variants.items()}
+    return changed(_with_rule(base, given), target=target, variants=variants)
+
+
+def _with_rule(base: Entry, given: Any) -> Entry:
+    """An entry with a user's rule for its formulas; what else it says of the function stays."""
+    return changed(
+        base,
+        kind="nondiff" if given is None else "function",
+        vjps={},
+        jvps={},
+        let={},
+        at=(),
+        fn=given,
+        jvp_fn=None,
+        note="",
+        zero=frozenset(),
+        variants={},
+        lanes=False,
+        given=True,
+        builtin=None if base.kind == "unknown" else base,
+    )
+
+
+def _blank(target: Any) -> Entry:
+    """What is known of a function that has no rule.  A ufunc may be run to see what it returns."""
+    pure = type(target).__name__ == "ufunc"
+    return Entry(target, name_of(target), "unknown", signature_of(target), {}, {}, pure=pure)
 
 
 def signature_of(target: Any) -> inspect.Signature | None:
     """The signature that calls of a target are bound to before its rule sees them."""
-    builtin = registry.lookup(target)
-    if builtin is not None and builtin.params is not None:
-        return builtin.params
+    if type(target).__name__ == "ufunc":
+        names = ["x"] if target.nin == 1 else [f"x{k + 1}" for k in range(target.nin)]
+        return inspect.Signature([_P(name, _P.POSITIONAL_ONLY) for name in names])
     try:
         return inspect.signature(target)
     except (TypeError, ValueError):
@@ -87,30 +157,54 @@ def signature_of(target: Any) -> inspect.Signature | None:
 def check_parameters(target: Any, fn: Any, params: inspect.Signature | None) -> None:
     """A rule must take g, out and what a call passes."""
     try:
-        taken = inspect.signature(fn)
+        taken = list(inspect.signature(fn).parameters.values())
     except (TypeError, ValueError):
         return
-    P = inspect.Parameter
-    ours = [p for p in taken.parameters.values() if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)]
-    if any(p.kind is P.VAR_POSITIONAL for p in taken.parameters.values()):
+    ours = [p for p in taken if p.kind in _BY_POSITION]
+    if any(p.kind is _P.VAR_POSITIONAL for p in taken):
         return
     if len(ours) < 2:
         raise rule_error(
-            target, fn, "its signature must be (g, out, *args): the cotangent, the result, the arguments"
+            target,
+            fn,
+            "its signature must be (g, out, *args): the cotangent, the result, the arguments; "
+            f"it takes {len(ours)} argument{'s' if len(ours) != 1 else ''}",
         )
     if params is None:
         return
-    needed = [
-        p
-        for p in params.parameters.values()
-        if p.default is p.empty and p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
-    ]
-    required = [p for p in ours if p.default is p.empty]
+    theirs = [p for p in params.parameters.values() if p.kind in _BY_POSITION]
+    needed = [p for p in theirs if p.default is p.empty]
+    most = len(theirs)
+    if any(p.kind is _P.VAR_POSITIONAL for p in params.parameters.values()):
+        most = 1_000_000
+    required = [p for p in ours[2:] if p.default is p.empty]
+    counted = f"it takes {len(ours) - 2} argument{'s' if len(ours) != 3 else ''} after g and out, "
     if len(ours) - 2 < len(needed):
+        s = "s" if len(needed) != 1 else ""
         raise rule_error(
-            target,
-            fn,
-            f"it takes {len(ours) - 2} argument{'s' if len(ours) != 3 else ''} after g and out, "
-            f"but a call passes at least {len(needed)} arguments",
+            target, fn, f"{counted}but a call passes at least {len(needed)} argument{s}"
         )
-    del required
+    if len(required) > most:
+        raise rule_error(target, fn, f"{counted}but a call passes at most {most}")
+
+
+def warn_ignored(target: Any, fn: Any) -> None:
+    """Warn of a rule that forgets its cotangent."""
+    if ignores_cotangent(fn):
+        warnings.warn(
+            f"rule {describe(fn)} for {describe(target, place=False)}: nothing it returns depends "
+            "on the cotangent g, which breaks the chain rule: multiply by g",
+            RuleIgnoresCotangent,
+            stacklevel=_outside(),
+        )
+
+
+def _outside() -> int:
+    """The stack level of the first caller outside srcgrad."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        if not name.startswith("srcgrad.") and name != "contextlib":
+            return max(level, 1)
+        frame, level = frame.f_back, level + 1
+    return 1

@@ -16,29 +16,28 @@ nondiff(
     support.mask_index,
     support.diagonal_index,
     support.along_axis_index,
-    support.distinct,
+    support.distinct_index,
     support.winners,
 )
 linear(
     support.cycled,
     "values, index",
-    values="support.cycled_back(g, values)",
+    values="support.scatter(g, support.cycled(support.places(values), index), np.shape(values))",
     at=[(_V, _K), (_V[:2], _K), (0.4, _K), (_M, _K)],
-)
-linear(
-    support.cycled_back,
-    "g, values",
-    zero=("values",),
-    g="np.reshape(support.cycled_like(g, np.ravel(out_shape)), np.shape(out_shape))",
-    at=[],
-    register=False,
 )
 linear(
     support.cycled_like,
     "values, a",
     zero=("a",),
-    values="support.cycled_back(g, values)",
+    values="support.scatter(g, support.cycled_like(support.places(values), a), np.shape(values))",
     at=[(_V, _M), (_V[:2], _V), (0.4, _M)],
+)
+linear(
+    support.added_at,
+    "a, key, b",
+    zero=("a",),
+    b="support.unbroadcast(g[key], b)",
+    at=[(_V, [0, 0, 2], _V[1:]), (_M, ([0, 1], [1, 1]), 0.4)],
 )
 structured(
     support.sorted_array,

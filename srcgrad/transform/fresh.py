@@ -26,3 +26,27 @@ def is_fresh(node: ast.expr) -> bool:
             return entry is not None and entry.view == "never"
         case _:
             return False
+
+
+def parts_of(node: ast.expr) -> set[str]:
+    """The variables whose memory the value of an expression may share.
+
+    Example:
+        >>> sorted(parts_of(ast.parse("np.reshape(u[1:].T, n) if c else v * 2.0", mode="eval").body))
+        ['n', 'u']
+    """
+    if is_fresh(node):
+        return set()
+    match node:
+        case ast.Name(id=name):
+            return {name}
+        case ast.Subscript(value=value) | ast.Attribute(value=value) | ast.Starred(value=value):
+            return parts_of(value)
+        case ast.IfExp(body=body, orelse=orelse):
+            return parts_of(body) | parts_of(orelse)
+        case ast.Tuple(elts=items) | ast.List(elts=items):
+            return {n for item in items for n in parts_of(item)}
+        case ast.Call(func=fn, args=args):
+            return {n for part in (fn, *args) for n in parts_of(part)} - {"np", "support"}
+        case _:
+            return set()

@@ -23,6 +23,7 @@ class Module:
     functions: list[ast.stmt] = field(default_factory=list)
     reads: dict[tuple[str, tuple[str, ...]], ir.Global] = field(default_factory=dict)
     dtypes: dict[str, Any] = field(default_factory=dict)
+    rules: dict[Any, Any] = field(default_factory=dict)  # code object -> the user's rule
     _by_id: dict[int, str] = field(default_factory=dict)
 
     def unique(self, want: str) -> str:

@@ -423,6 +423,9 @@ class Walk:
         if entry.kind == "nondiff":
             self.bind_zero(stmt)
             return
+        if entry.kind == "parallel":
+            self.bind(stmt, self.moved(call))
+            return
         active = [
             (p, b) for p, b in call.args
             if p not in entry.zero and any(self.active(a) for a in bound_atoms(b))
@@ -446,6 +449,14 @@ class Walk:
             total = node if total is None else syn.add(total, node)
         assert total is not None
         self.finish(stmt, call, total, late)
+
+    def moved(self, call: Library) -> ast.expr:
+        """The same move of tangents: each active argument is replaced by its tangent."""
+        args = []
+        for _, b in call.args:
+            assert not isinstance(b, Packed)
+            args.append(self.dot(b) if self.active(b) else self.primal(b))
+        return ast.Call(function_text(self.module, call.entry.target), args, [])
 
     def term(self, stmt: ir.Assign, call: Library, param: str, b: Bound) -> tuple[ast.expr, bool]:
         """One argument's share of the tangent, and whether it reads the result."""
@@ -664,6 +675,9 @@ class Walk:
             method = ast.Attribute(self.dot(expr.obj), target.name, ast.Load())
             self.emit(ast.Expr(ast.Call(method, dots, [])))
             return
+        if isinstance(target, Library) and target.entry.kind == "parallel":
+            self.emit(ast.Expr(self.moved(target)))
+            return
         if isinstance(target, Library):
             from srcgrad.transform.adjoint import arrays
 
@@ -763,6 +777,12 @@ class Walk:
                 value = self.support("zeros", self.primal(stmt.value))
             made = self.support("store_dot", self.primal(stmt.base), dot, self.key_value(stmt.key), value)
             self.emit(ast.Expr(made))
+            return
+        if stmt.op in ir.AT_OPERATORS:
+            if self.active(stmt.value):
+                fn = f"{ir.AT_OPERATORS[stmt.op]}.at"
+                node = self.module.numpy(fn, dot, self.key_value(stmt.key), self.dot(stmt.value))
+                self.emit(ast.Expr(node))
             return
         if stmt.op in ("add", "sub"):
             if self.active(stmt.value):

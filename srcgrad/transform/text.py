@@ -318,6 +318,8 @@ class Text:
                 return [ast.Expr(self.expr(stmt.value))]
             case ir.Store():
                 value = self.atom(stmt.value)
+                if stmt.op in ir.AT_OPERATORS:
+                    return [self.accumulating(stmt, value)]
                 return [self.storing(self.index(self.atom(stmt.base), stmt.key), stmt.op, value)]
             case ir.StoreAttr():
                 value = self.atom(stmt.value)
@@ -368,6 +370,12 @@ class Text:
             if isinstance(self.facts.of(stmt.target), ty.Number):
                 return ast.AugAssign(ast.Name(target, ast.Store()), value.op, value.right)
         return syn.assign(target, value)
+
+    def accumulating(self, stmt: ir.Store, value: ast.expr) -> ast.stmt:
+        """`np.add.at(base, key, value)`"""
+        assert stmt.op is not None
+        name = f"{ir.AT_OPERATORS[stmt.op]}.at"
+        return ast.Expr(self.module.numpy(name, self.atom(stmt.base), self.key(stmt.key), value))
 
     def storing(self, place: ast.expr, op: str | None, value: ast.expr) -> ast.stmt:
         if op is None:

@@ -275,6 +275,42 @@ from srcgrad.runtime.support.fourier import (
 from srcgrad.runtime.support.fourier import (
     rfftn_back as rfftn_back,
 )
+from srcgrad.runtime.support.inplace import (
+    added_at as added_at,
+)
+from srcgrad.runtime.support.inplace import (
+    along_axis_index as along_axis_index,
+)
+from srcgrad.runtime.support.inplace import (
+    cycled as cycled,
+)
+from srcgrad.runtime.support.inplace import (
+    cycled_like as cycled_like,
+)
+from srcgrad.runtime.support.inplace import (
+    diagonal_index as diagonal_index,
+)
+from srcgrad.runtime.support.inplace import (
+    distinct_index as distinct_index,
+)
+from srcgrad.runtime.support.inplace import (
+    flat_index as flat_index,
+)
+from srcgrad.runtime.support.inplace import (
+    mask_index as mask_index,
+)
+from srcgrad.runtime.support.inplace import (
+    maximum_at as maximum_at,
+)
+from srcgrad.runtime.support.inplace import (
+    minimum_at as minimum_at,
+)
+from srcgrad.runtime.support.inplace import (
+    sorted_array as sorted_array,
+)
+from srcgrad.runtime.support.inplace import (
+    winners as winners,
+)
 from srcgrad.runtime.support.join import (
     array_back as array_back,
 )
@@ -367,6 +403,9 @@ from srcgrad.runtime.support.linalg import (
 )
 from srcgrad.runtime.support.linalg import (
     symmetric as symmetric,
+)
+from srcgrad.runtime.support.memory import (
+    add_at_back as add_at_back,
 )
 from srcgrad.runtime.support.memory import (
     alias_back as alias_back,

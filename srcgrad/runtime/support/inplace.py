@@ -74,10 +74,10 @@ def along_axis_index(a: np.ndarray, indices: Any, axis: int | None) -> Index:
     return tuple(out)
 
 
-def distinct(key: Any, a: np.ndarray) -> Any:
+def distinct_index(key: Any, a: np.ndarray) -> Any:
     """The index itself, if it names no element of `a` twice.
 
-    >>> distinct([0, 2], np.zeros(3))
+    >>> distinct_index([0, 2], np.zeros(3))
     [0, 2]
     """
     named = places(a)[key]
@@ -100,18 +100,6 @@ def cycled(values: Any, index: Index) -> Any:
     array([1., 2., 1.])
     """
     return np.resize(values, np.broadcast(*index).shape) if np.ndim(values) else values
-
-
-def cycled_back(g: Any, values: Any) -> Any:
-    """The cotangent of `values` in `cycled` and `cycled_like`.
-
-    >>> cycled_back(np.array([1.0, 2.0, 4.0]), np.zeros(2))
-    array([5., 2.])
-    """
-    g, n = np.ravel(g), np.size(values)
-    total = np.zeros(n, g.dtype)
-    np.add.at(total, np.arange(g.size) % max(n, 1), g)
-    return total.reshape(np.shape(values)) if np.ndim(values) else total[0]
 
 
 def cycled_like(values: Any, a: np.ndarray) -> Any:
@@ -159,6 +147,17 @@ def minimum_at(a: np.ndarray, key: Any, b: Any) -> np.ndarray:
     return out
 
 
+def added_at(a: np.ndarray, key: Any, b: Any) -> np.ndarray:
+    """Zeros of the shape of `a` after `np.add.at(zeros, key, b)`.
+
+    >>> added_at(np.ones(3), [0, 0, 2], 1.5)
+    array([3. , 0. , 1.5])
+    """
+    out = np.zeros(np.shape(a), np.result_type(b, 0.0))
+    np.add.at(out, key, b)
+    return out
+
+
 def winners(a: np.ndarray, key: Any, b: Any, out: np.ndarray) -> np.ndarray:
     """How many of an element and the values meant for it are the extreme: ties share.
 
@@ -169,5 +168,3 @@ def winners(a: np.ndarray, key: Any, b: Any, out: np.ndarray) -> np.ndarray:
     np.add.at(count, key, b == out[key])
     return count
 
-
-__all__ = ["flat_index"]

@@ -231,6 +231,12 @@ def store_back(u: Any, u_bar: Any, key: Any, saved: Any) -> Any:
     return g
 
 
+def add_at_back(u: Any, u_bar: Any, key: Any, saved: Any) -> Any:
+    """Undo `np.add.at(u, key, value)`; the cotangent of the value comes back."""
+    u[key] = saved
+    return np.array(u_bar[key])[()]
+
+
 def stored_back(e_bar: Any, g: Any, e: Any) -> Any:
     """Pass the cotangent of a stored value on to it; a shared shadow has it already."""
     if g is None or g is e_bar:

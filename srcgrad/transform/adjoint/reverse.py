@@ -26,10 +26,11 @@ from srcgrad.errors import (
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint import userrules
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.adjoint.state import Adj, State, copy_state
-from srcgrad.transform.fresh import is_fresh
+from srcgrad.transform.fresh import is_fresh, parts_of
 from srcgrad.transform.module import Module
 from srcgrad.transform.text import Text, conditional
 
@@ -185,10 +186,19 @@ class Reverse:
         adj.owned = not adj.thin
 
     def in_shadow(self, node: ast.expr) -> bool:
-        """Whether an expression is a part of the shadow of a memory variable."""
-        while isinstance(node, ast.Subscript | ast.Attribute):
-            node = node.value
-        return isinstance(node, ast.Name) and node.id in self.shadows
+        """Whether an expression may be a part of an array that the reverse sweep writes into."""
+        return bool(parts_of(node) & (self.shadows | self.restored_arrays))
+
+    @cached_property
+    def restored_arrays(self) -> set[str]:
+        """The names of arrays whose elements the reverse sweep brings back."""
+        unit, roots = self.unit, set()
+        for sid in self.found.undone:
+            stmt = unit.by_sid[sid]
+            roots |= {unit.fx.root(v.name) for v in (*ir.reads(stmt), *ir.writes(stmt))}
+        return {
+            self.text.var(n) for n in unit.facts.types if unit.fx.memory(n) and unit.fx.root(n) in roots
+        }
 
     @cached_property
     def shadows(self) -> set[str]:
@@ -875,6 +885,9 @@ class Reverse:
             return
         if not isinstance(target, Library):
             raise self.no_rule(stmt, expr, target)
+        if userrules.is_rule(target):
+            userrules.reverse_value(self, stmt, target)
+            return
         terms = self.terms(stmt, expr, target)
         self.apply(stmt, terms, name)
 
@@ -882,8 +895,6 @@ class Reverse:
         """The terms of a call; an active argument without one is refused."""
         from srcgrad.analysis.flow import bound_atoms
 
-        if target.entry.kind == "function":
-            return []
         terms = self.found.needs.library_terms(stmt, expr, target)
         have = {t.param for t in terms}
         for param, b in target.args:
@@ -892,7 +903,7 @@ class Reverse:
             for a in bound_atoms(b):
                 if self.unit.is_active(a):
                     assert isinstance(a, ir.Var)
-                    if target.entry.kind == "refuse":
+                    if target.entry.kind in ("refuse", "parallel"):
                         raise located(
                             MissingRule,
                             stmt.loc,
@@ -1101,6 +1112,9 @@ class Reverse:
             kept = self.text.names.temporary() + "_bar"
             self.emit(syn.assign(kept, g))
             g = syn.name(kept)
+        if isinstance(target, Library) and userrules.is_rule(target):
+            userrules.reverse_memory(self, stmt, target, g)
+            return
         if alias is not None and not self.decides_at_run_time(stmt):
             self.undo(stmt)
             return
@@ -1345,10 +1359,17 @@ class Reverse:
         )
         old = ast.Subscript(syn.name(self.text.var(stmt.base.name)), self.key(stmt.key), ast.Load())
         active = self.unit.is_active(e)
+        if op in ir.AT_OPERATORS:
+            self.undo(stmt)
+            if active:
+                got = syn.expr("a.copy()", a=whole) if self.unit.basic(stmt.key) and not scalar else whole
+                node = got if op == "add_at" else syn.negative(got)
+                self.store_contribution(e, node, place, True)
+            return
         if distinct and op in ("add", "sub"):
             self.undo(stmt)
             if active:
-                node: ast.expr = whole
+                node = whole
                 if shares and not scalar:
                     node = syn.expr("a.copy()", a=whole)
                 self.store_contribution(e, node if op == "add" else syn.negative(node), place, shares)
@@ -1412,10 +1433,11 @@ class Reverse:
         slot = self.slots.item_slot(stmt)
         obj, bar = syn.name(self.text.var(stmt.base.name)), self.bar_node(stmt.base.name)
         g = syn.name(self.text.names.temporary() + "_bar")
-        back = self.module.support("store_back", obj, bar, self.key_value(stmt.key), slot)
+        undo = "add_at_back" if stmt.op in ir.AT_OPERATORS else "store_back"
+        back = self.module.support(undo, obj, bar, self.key_value(stmt.key), slot)
         self.emit(syn.assign(g, back))
         if self.unit.is_active(stmt.value):
-            self.value_back(stmt.value, g)
+            self.value_back(stmt.value, syn.negative(g) if stmt.op == "sub_at" else g)
 
     def value_back(self, e: ir.Atom, g: ast.expr) -> None:
         """What comes back for a stored value: its adjoint, or None where its shadow was shared."""
@@ -1631,6 +1653,12 @@ def _assigned(node: ast.stmt) -> set[str]:
             if isinstance(a, ast.Name):
                 out.add(a.id)
     return out
+
+
+def _is_errstate(context: ir.Expr) -> bool:
+    """Whether the context of a `with` only says what floating-point errors do."""
+    fn = context.fn if isinstance(context, ir.Call) else None
+    return isinstance(fn, ir.Global) and fn.value is np.errstate
 
 
 def _complex(t: ty.Type) -> bool:

@@ -1,0 +1,74 @@
+"""Rules of the helpers that generated code calls, so that it can be differentiated again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from srcgrad.rules.registry import Entry, add, linear, name_of, nondiff
+from srcgrad.runtime import support
+
+_A = np.array([1.0, -2.0, 0.5])
+_B = np.array([0.3, 0.1, 2.0])
+
+linear(support.add, "a, b", a="g", b="g", at=[(1.5, 2.0), (_A, _B), ([1.0, _A], [2.0, _B])])
+linear(support.own, "x", x="g", at=[(1.5,), (_A,)])
+linear(support.gradient, "ct, x", ct="g", zero=("x",), at=[(1.5, 2.0), (_A, _B)])
+linear(support.like, "ct, x", ct="g", zero=("x",), at=[(_A, _B)])
+linear(support.private, "x", x="g", at=[(1.5,), (_A,)])
+linear(support.tangent_like, "t, v", t="g", zero=("v",), at=[(_A, _B)])
+
+nondiff(support.zeros, support.seed, support.record_bar)
+nondiff(support.is_part, support.refuse_shared, pure=False)
+
+
+def _parallel(target: Any, params: str, *writes: str) -> None:
+    """A helper that moves values between memory: its tangent is the same move of tangents."""
+    from srcgrad.rules.registry import _signature
+
+    add(
+        Entry(
+            target,
+            name_of(target),
+            "parallel",
+            _signature(params),
+            {},
+            {},
+            pure=False,
+            writes=writes,
+            view="always",
+            note="it writes in place; use forward mode over reverse, as hvp and hessian do",
+        )
+    )
+
+
+_parallel(support.accumulate, "a, b", "a")
+_parallel(support.item_add, "a, key, ct", "a")
+_parallel(support.get_add, "a, key, ct", "a")
+_parallel(support.attr_add, "a, name, ct", "a")
+_parallel(support.alias_bar, "a, a_bar")
+_parallel(support.alias_back, "a_bar, v_bar")
+_parallel(support.part_bar, "v, a, a_bar, key")
+_parallel(support.part_back, "a_bar, key, v_bar", "a_bar")
+_parallel(support.view_bar, "v, a, made")
+_parallel(support.attr_bar, "v, a_bar, name")
+_parallel(support.attr_back, "a_bar, name, v_bar", "a_bar")
+_parallel(support.save_item, "u, u_bar, key")
+_parallel(support.bind_item, "u, u_bar, key, value, value_bar", "u_bar")
+_parallel(support.store_back, "u, u_bar, key, saved", "u", "u_bar")
+_parallel(support.stored_back, "e_bar, ct, e", "e_bar")
+_parallel(support.save_inplace, "u, u_bar")
+_parallel(support.inplace_bar, "u, saved")
+_parallel(support.inplace_undo, "u, u_bar, saved", "u", "u_bar")
+_parallel(support.contents, "x")
+_parallel(support.put_back, "x, saved", "x")
+_parallel(support.last_written, "u_bar, key")
+_parallel(support.shallow_bar, "x, x_bar")
+_parallel(support.copy_back, "x_bar, ct", "x_bar")
+_parallel(support.list_append_back, "x, x_bar", "x", "x_bar")
+_parallel(support.list_insert_back, "x, x_bar, key", "x", "x_bar")
+_parallel(support.list_extend_back, "x, x_bar, count", "x", "x_bar")
+_parallel(support.pop_back, "x, x_bar, key, popped, v_bar", "x", "x_bar")
+_parallel(support.part, "a, k")
+_parallel(support.field, "ct, name")

@@ -1,0 +1,219 @@
+"""Derivative rules that users give, in the reverse sweep: the rule is called where the adjoint of
+its function is wanted, and what it returns is checked when it runs."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import TYPE_CHECKING, Any
+
+from srcgrad.analysis.effects import summary
+from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.targets import Bound, Library
+from srcgrad.analysis.user_rules import rule_call
+from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, describe, located
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.rules.registry import Entry
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.state import Adj
+from srcgrad.transform.module import Module
+
+if TYPE_CHECKING:
+    from srcgrad.transform.adjoint.reverse import Reverse
+
+
+def is_rule(target: object) -> bool:
+    """Whether a call has a user's rule that the reverse sweep calls."""
+    return isinstance(target, Library) and target.entry.kind == "function"
+
+
+def reverse_value(rev: Reverse, stmt: ir.Assign, call: Library) -> None:
+    """A call whose result has its adjoint by value."""
+    name = stmt.target.name
+    g = rev.take_full(name)
+    out = _result(rev, name, rev.overwritten(stmt))
+    g = rev.after_undo(stmt, g)
+    contribute(rev, stmt, call, g, out)
+
+
+def reverse_memory(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr) -> None:
+    """A call whose result is written into later on: its shadow is the cotangent."""
+    out = _result(rev, stmt.target.name, stmt.sid in rev.found.pairs)
+    rev.undo(stmt)
+    contribute(rev, stmt, call, g, out)
+
+
+def _result(rev: Reverse, name: str, goes: bool) -> ast.expr:
+    """The result, kept where undoing the statement is about to bind its name to something else."""
+    out: ast.expr = syn.name(rev.text.var(name))
+    if goes:
+        kept = rev.text.names.temporary()
+        rev.emit(syn.assign(kept, out))
+        out = syn.name(kept)
+    return out
+
+
+def contribute(
+    rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr, out: ast.expr
+) -> None:
+    """Call the rule, and add what it returns to the adjoints of the arguments."""
+    check_sharing(rev, stmt, call)
+    passed = rule_call(call.entry, call.args)
+    active = [any(rev.unit.is_active(a) for a in bound_atoms(b)) for b in passed.positional]
+    _check_keywords(rev, stmt, call, passed.keywords)
+    if not any(active):
+        return
+    rev.out.append(syn.Comment(f"by the {about(call.entry)}"))
+    args = [rev.bound(b) for b in passed.positional]
+    keywords = [ast.keyword(k, rev.bound(b)) for k, b in passed.keywords]
+    given = _cotangent(rev, stmt, g, out)
+    made = ast.Call(bind_rule(rev.module, call.entry.fn), [given, out, *args], keywords)
+    label: list[ast.expr] = [ast.Constant(about(call.entry))]
+    if sums(call.entry):
+        label.append(ast.Constant(True))
+    if len(active) == 1:
+        one = rev.module.support("cotangent", made, args[0], *label)
+        rev.contribute(_atom(passed.positional[0]), one, True)
+        return
+    wanted = [a if use else syn.number(None) for a, use in zip(args, active, strict=True)]
+    every = rev.module.support("cotangents", made, syn.tuple_of(wanted), *label)
+    pairs = [(k, _atom(b)) for k, b in enumerate(passed.positional) if active[k]]
+    if len(pairs) == 1:
+        k, operand = pairs[0]
+        rev.contribute(operand, syn.expr("t[k]", t=every, k=syn.number(k)), True)
+        return
+    _spread(rev, every, pairs, len(active))
+
+
+def _spread(rev: Reverse, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: int) -> None:
+    """`x_bar, _, y_bar = support.cotangents(...)`, or by way of temporaries."""
+    names = ["_"] * n
+    direct = _fresh(rev, [v for _, v in pairs])
+    for k, v in pairs:
+        names[k] = rev.bar(v.name) if direct else rev.text.names.temporary() + "_bar"
+    rev.emit(syn.assign(syn.tuple_of(map(syn.name, names)), every))
+    for k, v in pairs:
+        if direct:
+            rev.state[v.name] = Adj(None, True, False)
+        else:
+            rev.contribute(v, syn.name(names[k]), True)
+
+
+def _fresh(rev: Reverse, operands: list[ir.Var]) -> bool:
+    """Whether all adjoints start here, so that they can be bound at once."""
+    names = [v.name for v in operands]
+    return len(set(names)) == len(names) and not any(
+        n in rev.state or "%" in n or rev.unit.kind(n) == "memory" for n in names
+    )
+
+
+def _atom(b: Bound) -> ir.Var:
+    assert isinstance(b, ir.Var)
+    return b
+
+
+def _cotangent(rev: Reverse, stmt: ir.Assign, g: ast.expr, out: ast.expr) -> ast.expr:
+    match rev.unit.type(stmt.target.name):
+        case ty.Number():
+            return g
+        case ty.Array():
+            return rev.module.support("read_only", g)
+        case _:
+            return rev.module.support("cotangent_of", g, out)
+
+
+def check_sharing(rev: Reverse, stmt: ir.Assign | ir.Effect, call: Library) -> None:
+    """A rule says nothing of arguments that its function writes, nor of a result that is a part of
+    an argument: refused where it matters."""
+    unit, entry = rev.unit, call.entry
+    what = None
+    if call.source is not None:
+        found = summary(unit.program, call.source.fn, call.source.types)
+        hit = [
+            a
+            for k, b in zip(found.params, call.source.args, strict=False)
+            for a in bound_atoms(b)
+            if k in found.stored and isinstance(a, ir.Var)
+        ]
+        if any(unit.is_active(a) for a in hit):
+            what = f"{entry.name} has a derivative rule, but writes into its argument"
+    if isinstance(stmt, ir.Assign) and unit.fx.memory(stmt.target.name):
+        root = unit.fx.root(stmt.target.name)
+        names = [a.name for _, b in call.args for a in bound_atoms(b) if isinstance(a, ir.Var)]
+        if any(unit.is_active(n) and unit.fx.root(n) == root for n in names):
+            what = (
+                f"the result of {entry.name}, which has a derivative rule, may share memory with "
+                "its argument, and is written into later"
+            )
+    if what is not None:
+        raise located(
+            UnsupportedSyntax,
+            stmt.loc,
+            what,
+            fixes=["let the function return a new array", "copy the result before writing into it"],
+        )
+
+
+def _check_keywords(
+    rev: Reverse, stmt: ir.Stmt, call: Library, keywords: list[tuple[str | None, Bound]]
+) -> None:
+    for name, b in keywords:
+        for a in bound_atoms(b):
+            if rev.unit.is_active(a):
+                assert isinstance(a, ir.Var)
+                raise located(
+                    NotDifferentiable,
+                    stmt.loc,
+                    f"the {about(call.entry)} gives no cotangent for {name}, which it takes by "
+                    "keyword only",
+                    chain=rev.chain(a.name),
+                    fixes=["let the rule take it by position"],
+                )
+
+
+def sums(entry: Entry) -> bool:
+    """Whether a rule's cotangents have the shape of the result and are summed down: those of
+    functions that work element by element."""
+    return type(entry.target).__name__ == "ufunc" or (
+        entry.builtin is not None and entry.builtin.kind == "elementwise"
+    )
+
+
+def about(entry: Entry) -> str:
+    """A rule as comments and messages name it."""
+    names = "..." if entry.params is None else ", ".join(entry.params.parameters)
+    return f"rule {describe(entry.fn)} for {entry.name}({names})"
+
+
+def bind_rule(module: Module, fn: Any) -> ast.expr:
+    """A rule by its name in its module, or as an object that the module is given."""
+    code = _code(fn)
+    if code is not None:
+        module.rules[code] = fn
+    home, path = getattr(fn, "__module__", None), getattr(fn, "__qualname__", "")
+    if isinstance(home, str) and home != "__main__" and _reached(home, path) is fn:
+        node: ast.expr = syn.name(module.bind_import(home))
+        for part in path.split("."):
+            node = ast.Attribute(node, part, ast.Load())
+        return node
+    name = getattr(fn, "__name__", "rule")
+    name = name if isinstance(name, str) and name.isidentifier() else "rule"
+    return syn.name(module.bind_object(name, fn))
+
+
+def _reached(home: str, path: str) -> Any:
+    found: Any = sys.modules.get(home)
+    if getattr(found, "__spec__", None) is None:
+        return None
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _code(fn: Any) -> Any:
+    for one in (fn, getattr(fn, "__func__", None), getattr(type(fn), "__call__", None)):
+        code = getattr(one, "__code__", None)
+        if code is not None:
+            return code
+    return None
