@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from srcgrad.analysis.effects import RESULT, Effects, may_hold_memory, summary
-from srcgrad.analysis.flow import bound_atoms, dependencies
+from srcgrad.analysis.flow import dependencies
+from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, User

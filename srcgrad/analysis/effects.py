@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, User

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.targets import (
+    bound_atoms,
     Bound,
     Constant,
     Construct,
@@ -17,13 +18,6 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
 _NO_FLOW = frozenset(("index", "count", "keys", "clear", "sort", "reverse"))
-
-
-def bound_atoms(bound: Bound) -> tuple[ir.Atom, ...]:
-    """The atoms of one bound argument."""
-    if isinstance(bound, Packed):
-        return tuple(ir.unstar(i) for i in bound.items)
-    return (bound,)
 
 
 def dependencies(facts: Facts, expr: ir.Expr, stmt: ir.Stmt) -> tuple[ir.Var, ...]:

@@ -247,7 +247,7 @@ class Inference:
         """An argument for the prober: the constant itself where it is one."""
         if isinstance(a, ir.Const):
             return probe.Known(a.value)
-        t = self.atom(a)
+        t = plain_dims(self.atom(a))
         if isinstance(t, ty.Literal | ty.Static):
             return probe.Known(t.value)
         shape = self.program.constant_of(a, self.facts.fn)
@@ -260,7 +260,8 @@ class Inference:
             self.facts.targets[stmt.sid] = Library(entry, tuple(zip(names, args, strict=True)))
         elif entry is not None:
             self.facts.targets[stmt.sid] = Library(entry, ())
-        return probe.op_type(op, [self.known(a) for a in args])
+        found = probe.op_type(op, [self.known(a) for a in args])
+        return self.keep_dims(found, args) if op != "matmul" else found
 
     def rule(self, value: Any) -> Entry | None:
         return self.program.rule(value, reversed(self.scopes))
@@ -371,7 +372,10 @@ class Inference:
             return ty.UNKNOWN
         given = [self.known(ir.unstar(a)) for a in args]
         named = {k: self.known(v) for k, v in kwargs if k is not None}
-        return probe.result_type(entry.target, given, named)
+        found = probe.result_type(entry.target, given, named)
+        if entry.kind == "elementwise":
+            return self.keep_dims(found, [ir.unstar(a) for a in args])
+        return found
 
     def construct(
         self,
@@ -589,7 +593,49 @@ class Inference:
     def index(self, expr: ir.Index) -> ty.Type | None:
         obj = self.atom(expr.obj)
         assert obj is not None
-        return probe.index_type(obj, self.key(expr.key))
+        found = probe.index_type(plain_dims(obj), self.key(expr.key))
+        return self.sliced(expr, obj, found)
+
+    def keep_dims(self, found: ty.Type, args: Sequence[ir.Atom]) -> ty.Type:
+        """Element by element, arrays of one shape give an array of that shape."""
+        if not isinstance(found, ty.Array):
+            return found
+        dims = {t.dims for a in args if isinstance(t := self.atom(a), ty.Array) and t.dims}
+        if len(dims) == 1 and "?" not in (only := dims.pop()) and len(only) == len(found.dims):
+            return ty.Array(found.dtype, only)
+        return found
+
+    def sliced(self, expr: ir.Index, obj: ty.Type, found: ty.Type) -> ty.Type:
+        """Slices with constant ends: `u[1:-1]`, `u[2:]` and `u[:-2]` have one length, "?u.0-2"."""
+        if not isinstance(obj, ty.Array) or not isinstance(found, ty.Array):
+            return found
+        if not isinstance(expr.obj, ir.Var) or expr.obj.name not in self.bound_once:
+            return found
+        items = expr.key.items if isinstance(expr.key, ir.KeyTuple) else (expr.key,)
+        if len(items) > len(obj.dims):
+            return found
+        dims: list[str] = []
+        for k, item in enumerate(items):
+            if isinstance(item, ir.Slice):
+                dims.append(slice_length(item, obj.dims[k], f"{expr.obj.name}.{k}"))
+            elif self.atom(item) != ty.Number(int):
+                return found
+        dims += obj.dims[len(items) :]
+        if len(dims) != len(found.dims):
+            return found
+        better = tuple(b if a == "?" else a for a, b in zip(found.dims, dims, strict=True))
+        return ty.Array(found.dtype, better)
+
+    @cached_property
+    def bound_once(self) -> set[str]:
+        """Variables that hold one array for the whole run of a loop iteration or function."""
+        counts: dict[str, int] = {}
+        for s in ir.walk(self.facts.fn.body):
+            for v in ir.writes(s):
+                counts[v.name] = counts.get(v.name, 0) + (0 if getattr(s, "inplace", None) else 1)
+        names = [p.name for p in self.facts.fn.params] + list(self.facts.fn.free)
+        once = {n for n, k in counts.items() if k == 1 and n not in names}
+        return once | {n for n in names if counts.get(n, 0) == 0}
 
     def key(self, key: ir.Key) -> Any:
         """A key for the prober, with constants kept."""
@@ -621,6 +667,35 @@ class Inference:
                 return ty.Dict(None)
             case _:
                 return ty.Other(set)
+
+
+def plain_dims(t: ty.Type | None) -> ty.Type | None:
+    """A type without the names of its unknown lengths, as the prober takes it."""
+    if isinstance(t, ty.Array) and any(len(d) > 1 for d in t.dims):
+        return ty.Array(t.dtype, tuple(d[0] for d in t.dims))
+    if isinstance(t, ty.Tuple):
+        return ty.Tuple(tuple(plain_dims(i) or ty.UNKNOWN for i in t.items), t.cls)
+    if isinstance(t, ty.List) and t.item is not None:
+        return ty.List(plain_dims(t.item))
+    return t
+
+
+def slice_length(item: ir.Slice, dim: str, name: str) -> str:
+    """A name for the length of a slice with constant ends, "?" where there is none."""
+    ends = []
+    for a in (item.lower, item.upper, item.step):
+        if a is not None and not (isinstance(a, ir.Const) and isinstance(a.value, int | None)):
+            return "?"
+        ends.append(None if a is None else a.value)
+    lower, upper, step = ends
+    if step not in (None, 1, -1):
+        return "?"
+    if lower is None and upper is None:
+        return dim
+    if step == -1 or dim == "1" or (lower or 0) < 0 or (upper is not None and upper >= 0):
+        return "?"
+    base, gone = (dim[1:].rsplit("-", 1) if len(dim) > 1 else (name, "0"))
+    return f"?{base}-{int(gone) + (lower or 0) - (upper or 0)}"
 
 
 def closures_of(fn: ir.Function) -> dict[str, ir.Closure]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -50,7 +51,7 @@ class _Desugar:
         for stmt in block:
             stmt = with_blocks(stmt, tuple(self.block(b) for b in ir.blocks(stmt)))
             outer, self.out, self.loc = self.out, [], stmt.loc
-            done = isinstance(stmt, ir.Assign | ir.Effect) and self.call(stmt)
+            done = self.flat(stmt) or (isinstance(stmt, ir.Assign | ir.Effect) and self.call(stmt))
             new, self.out = self.out, outer
             made += new if done else [stmt]
             self.changed = self.changed or done
@@ -80,6 +81,54 @@ class _Desugar:
     def repeated(self, values: ir.Atom, index: ir.Atom) -> ir.Atom:
         """NumPy repeats values that are too few for the places, and drops what is too much."""
         return values if self.is_number(values) else self.support("cycled", values, index)
+
+    # ---- a.flat ----
+
+    @cached_property
+    def flats(self) -> dict[str, ir.Atom]:
+        """Temporaries that are `a.flat`, used for nothing but their elements: the array of each."""
+        body = self.facts.fn.body
+        found: dict[str, ir.Atom] = {}
+        for s in ir.walk(body):
+            if isinstance(s, ir.Assign) and s.target.is_temp and isinstance(s.value, ir.Attr):
+                known = isinstance(self.facts.of(s.value.obj), ty.Array | ty.Unknown)
+                if known and s.value.name == "flat":
+                    found[s.target.name] = s.value.obj
+        for s in ir.walk(body):
+            own = [a for a in ir.reads(s) if a.name in found]
+            place = s.value.obj if isinstance(s, ir.Assign) and isinstance(s.value, ir.Index) else None
+            place = s.base if isinstance(s, ir.Store) and s.op is None else place
+            if own and own != [place]:
+                for a in own:
+                    found.pop(a.name, None)
+        return found
+
+    def flat(self, stmt: ir.Stmt) -> bool:
+        """`a.flat[k] = e` is a store into `a`, `a.flat[k]` reads it."""
+        match stmt:
+            case ir.Assign(value=ir.Attr(_, "flat")):
+                return stmt.target.name in self.flats
+            case ir.StoreAttr(base=base, name="flat", value=e, op=None):
+                if not isinstance(self.facts.of(base), ty.Array):
+                    return False
+                self.store(base, WHOLE, e if self.is_number(e) else self.support("cycled_like", e, base))
+            case ir.Store(base=ir.Var(name), key=key) if name in self.flats:
+                k = self.support("flat_place", self.flats[name], self.as_atom(key))
+                self.store(self.flats[name], k, self.repeated(stmt.value, k))
+            case ir.Assign(value=ir.Index(ir.Var(name), key)) if name in self.flats:
+                k = self.support("flat_place", self.flats[name], self.as_atom(key))
+                self.out.append(replace(stmt, value=ir.Index(self.flats[name], k)))
+            case _:
+                return False
+        return True
+
+    def as_atom(self, key: ir.Key) -> ir.Atom:
+        if isinstance(key, ir.KeyTuple):
+            return self.bind(ir.Build("tuple", tuple(map(self.as_atom, key.items))))
+        if isinstance(key, ir.Slice):
+            parts = tuple(_NONE if a is None else a for a in (key.lower, key.upper, key.step))
+            return self.bind(ir.Call(ir.Global(ir.Root("builtins", ""), ("slice",), slice), parts))
+        return key
 
     # ---- which call it is ----
 

@@ -8,11 +8,11 @@ read.  Temporaries that are cheap to compute again stand for what they are compu
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from srcgrad.analysis.effects import may_hold_memory
-from srcgrad.analysis.flow import bound_atoms
-from srcgrad.analysis.partials import Term, must_reduce, stays_thin, takes_thin, vjp_term
+from srcgrad.analysis.targets import bound_atoms
+from srcgrad.analysis.partials import Term, must_reduce, same_shape, stays_thin, takes_thin, vjp_term
 from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, User
 from srcgrad.analysis.unit import Unit
 from srcgrad.analysis.user_rules import rule_call
@@ -151,7 +151,9 @@ class NeedsTable:
         out.contents |= contents
 
     def _shape(self, out: Needs, atom: ir.Atom) -> None:
-        """Only the shape is read: the elements may have changed."""
+        """Only the shape is read: the elements may have changed.  A shadow has the same shape."""
+        if isinstance(atom, ir.Var) and self.has_shadow(atom.name):
+            return
         names, _ = self.roots_of([atom])
         out.before |= names
 
@@ -188,6 +190,15 @@ class NeedsTable:
             v = obj
             again = self.again(v.name)
         return v
+
+    def has_shadow(self, name: str) -> bool:
+        """Whether a variable's shadow is at hand wherever its reverse reads its shape."""
+        unit = self.unit
+        return (
+            unit.is_active(name)
+            and unit.kind(name) == "memory"
+            and isinstance(unit.type(name), ty.Array)
+        )
 
     def _read_keys(self, out: Needs, expr: ir.Expr) -> None:
         atoms = ir.operands(expr)[1:] if not isinstance(expr, ir.Var) else ()
@@ -259,8 +270,29 @@ class NeedsTable:
                     continue
                 term = vjp_term(self.unit.facts, call, param, operand, out)
                 if term is not None:
-                    got.append(term)
+                    got.append(self.with_shape_at_hand(term) if term.fills else term)
         return got
+
+    def with_shape_at_hand(self, term: Term) -> Term:
+        """`t.size` of a temporary is the size of what it was computed from, element by element."""
+        v = term.operand
+        while isinstance(v, ir.Var) and v.is_temp:
+            defs = self.unit.defs.get(v.name, [])
+            call = self.unit.facts.targets.get(defs[0].sid) if len(defs) == 1 else None
+            if not isinstance(call, Library) or call.entry.kind != "elementwise":
+                break
+            shape = self.unit.type(v.name)
+            same = [
+                b
+                for _, b in call.args
+                if isinstance(b, ir.Var) and same_shape(self.unit.type(b.name), shape)
+            ]
+            if not same:
+                break
+            v = same[0]
+        if v == term.operand or not isinstance(v, ir.Var):
+            return term
+        return replace(term, env={**term.env, term.param: v})
 
     def _inplace(self, stmt: ir.Assign, out: Needs) -> None:
         """`u op= e` on an array: the term of e may read the old u, that of u may read e."""

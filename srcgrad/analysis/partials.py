@@ -33,6 +33,7 @@ class Term:
     env: dict[str, Bound | ast.expr]
     reduces: bool
     fills: bool = False  # the contribution is one number that fills the operand's shape
+    raw: ast.expr | None = None  # the formula with the names of `let` in place
 
     def reads(self) -> tuple[ir.Atom, ...]:
         """The atoms that the formula reads (the result's own value is `out`)."""
@@ -138,7 +139,7 @@ def vjp_term(
         number = _filling(formula, env)
         if number is not None:
             return Term(entry, param, operand, number, env, False, True)
-    return Term(entry, param, operand, formula, env, reduces)
+    return Term(entry, param, operand, formula, env, reduces, raw=found.node)
 
 
 def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | None:
@@ -209,7 +210,7 @@ def must_reduce(operand: ty.Type, out: ty.Type) -> bool:
         case ty.Number(), ty.Number():
             return False
         case ty.Array(_, m), ty.Array(_, n):
-            return m != n or "?" in m
+            return m != n or "?" in m  # a dimension such as "?u.0-2" is the same wherever it stands
         case ty.Array(_, ()), ty.Number():
             return False
         case _:

@@ -324,7 +324,7 @@ class _Flow:
 
     def _call_stores(self, stmt: ir.Assign | ir.Effect) -> list[str]:
         from srcgrad.analysis.effects import _WRITES
-        from srcgrad.analysis.flow import bound_atoms
+        from srcgrad.analysis.targets import bound_atoms
 
         fx = self.unit.fx
         match self.unit.facts.targets.get(stmt.sid):

@@ -21,6 +21,13 @@ class Packed:
 Bound = ir.Atom | Packed
 
 
+def bound_atoms(bound: Bound) -> tuple[ir.Atom, ...]:
+    """The atoms of one bound argument."""
+    if isinstance(bound, Packed):
+        return tuple(ir.unstar(i) for i in bound.items)
+    return (bound,)
+
+
 @dataclass(frozen=True)
 class Library:
     """A function with a rule; `args` by parameter, in the order written."""
@@ -30,6 +37,13 @@ class Library:
     positional: bool = True  # were all arguments given by position or name of the signature
     source: User | None = None  # a function with a user's rule: the call without the rule
     opaque: bool = False  # a Python function with a user's rule that can't be followed
+
+
+def writes_argument(call: Library) -> bool:
+    """Whether a call is given an array to write into (`out=` and the like)."""
+    return any(
+        n in call.entry.writes and b != ir.Const(None) for n, b in call.args
+    )
 
 
 @dataclass(frozen=True)

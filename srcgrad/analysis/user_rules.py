@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from srcgrad.analysis.flow import bound_atoms
+
 from srcgrad.analysis.resolve import bind_library, bind_user, constant_atom, user_source
-from srcgrad.analysis.targets import Bound, Library, Packed, Uncharted, User
+from srcgrad.analysis.targets import Bound, Library, Packed, Uncharted, User, bound_atoms
 from srcgrad.errors import SrcgradError, rule_error
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty

@@ -13,6 +13,7 @@ _K = (np.array([0, 3, 1, 1, 2]),)
 
 nondiff(
     support.flat_index,
+    support.flat_place,
     support.mask_index,
     support.diagonal_index,
     support.along_axis_index,

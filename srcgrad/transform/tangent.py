@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory
-from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.needs import NeedsTable
 from srcgrad.analysis.partials import HELPERS, _names, environment, jvp_terms, same_shape
 from srcgrad.analysis.resolve import Program

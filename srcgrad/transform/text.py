@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.infer import Facts
-from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.analysis.targets import Container, Library, User, writes_argument
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -204,7 +204,7 @@ class Text:
             return False
         target = self.facts.targets.get(stmt.sid)
         if isinstance(target, Library):
-            return not target.entry.pure or bool(target.entry.writes)
+            return not target.entry.pure or writes_argument(target)
         return not (isinstance(target, Container) and target.name in ("copy", "get", "alias"))
 
     def flush(self, stmt: ir.Stmt, force: bool = False) -> list[ast.stmt]:

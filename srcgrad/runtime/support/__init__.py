@@ -297,6 +297,9 @@ from srcgrad.runtime.support.inplace import (
     flat_index as flat_index,
 )
 from srcgrad.runtime.support.inplace import (
+    flat_place as flat_place,
+)
+from srcgrad.runtime.support.inplace import (
     mask_index as mask_index,
 )
 from srcgrad.runtime.support.inplace import (

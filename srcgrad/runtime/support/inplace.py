@@ -30,6 +30,19 @@ def flat_index(a: np.ndarray, ind: Any, mode: str = "raise") -> Index:
     return tuple(np.unravel_index(where, np.shape(a)))
 
 
+def flat_place(a: np.ndarray, key: Any) -> tuple[Any, ...]:
+    """The indices of the elements that `a.flat[key]` names.
+
+    >>> flat_place(np.zeros((2, 2)), slice(1, 3))
+    (array([0, 1]), array([1, 0]))
+    """
+    if not isinstance(a, np.ndarray):
+        raise error("UnsupportedSyntax", "the attribute flat of something that is not an array")
+    if isinstance(key, tuple) and len(key) == 1:
+        key = key[0]
+    return tuple(np.unravel_index(np.arange(a.size)[key], a.shape))
+
+
 def mask_index(a: np.ndarray, mask: Any) -> Index:
     """The index arrays of the elements that `np.place(a, mask, ...)` writes.
 

@@ -16,7 +16,7 @@ from srcgrad.analysis.effects import RESULT, may_hold_memory
 from srcgrad.analysis.needs import saved_name
 from srcgrad.analysis.recording import Recording, record
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Construct, Container, Library, User
+from srcgrad.analysis.targets import Construct, Container, Library, User, writes_argument
 from srcgrad.analysis.unit import Spec, Unit, make_unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -582,11 +582,14 @@ def _droppable(unit: Unit, stmt: ir.Assign) -> bool:
             return isinstance(unit.facts.of(obj), ty.Tuple)
         case ir.Op(op, _) if stmt.inplace is None:
             numbers = all(isinstance(t, ty.Number | ty.Literal) for t in types)
+            if numbers and op == "pow":
+                power = expr.args[1]
+                return isinstance(power, ir.Const) and isinstance(power.value, int) and power.value >= 0
             if numbers:
-                return op not in ("truediv", "floordiv", "mod", "pow")
+                return op not in ("truediv", "floordiv", "mod")
             one = sum(isinstance(t, ty.Array) for t in types) == 1
             return one and all(isinstance(t, ty.Number | ty.Array) for t in types) and op != "matmul"
-    if isinstance(target, Library) and target.entry.pure and not target.entry.writes:
+    if isinstance(target, Library) and target.entry.pure and not writes_argument(target):
         module = getattr(target.entry.target, "__module__", "") or "numpy"
         if module.split(".")[0] in ("math", "builtins") or "linalg" in module:
             return False

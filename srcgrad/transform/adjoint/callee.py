@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
-from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.targets import Bound, Packed, User
 from srcgrad.analysis.unit import Spec, Unit
 from srcgrad.errors import UnsupportedSyntax, located

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.targets import Construct, Container, Library, User
 from srcgrad.analysis.unit import Unit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from srcgrad.analysis.control import always_leaves, escaping, upward_exposed
 from srcgrad.analysis.effects import RESULT, surely_copies
 from srcgrad.analysis.needs import must_reduce, saved_name
-from srcgrad.analysis.partials import HELPERS, Term, _names, stays_thin, takes_thin
+from srcgrad.analysis.partials import HELPERS, Term, _names, expand_let, stays_thin, takes_thin
 from srcgrad.analysis.recording import Recording, Save
 from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, Uncharted, User
 from srcgrad.analysis.unit import Unit
@@ -48,6 +48,7 @@ class Reverse:
     state: State = field(default_factory=dict)
     out: list[ast.stmt] = field(default_factory=list)
     line: int = 0
+    shared: dict[str, ast.expr] = field(default_factory=dict)  # `let` names of the rule at hand
     result_seed: str | None = None
 
     # ---- names -------------------------------------------------------------------------
@@ -212,10 +213,10 @@ class Reverse:
     def first(self, name: str, node: ast.expr, owned: bool, thin: bool) -> None:
         adj = self.state[name] = Adj(node, owned, thin)
         plain = isinstance(node, ast.Name) or _literal(node)
-        if name.startswith("%") or (plain and not isinstance(node, ast.Name)):
-            return
         if isinstance(node, ast.Name) and node.id == self.bar(name):
             adj.waiting = None
+            return
+        if name.startswith("%") or plain:
             return
         self.protect(self.bar(name), but=name)
         adj.waiting = None
@@ -386,7 +387,7 @@ class Reverse:
             if name not in self.state and self.lives_before(name, stmt, after):
                 self.state[name] = Adj(None, True, False)
                 self.emit(syn.assign(self.bar(name), self.zero(name)))
-        for name in sorted(reads[0] | reads[1]):
+        for name in sorted((reads[0] | reads[1]) - {RESULT}):
             if name in self.state:
                 self.settle(name)
         start = copy_state(self.state)
@@ -394,7 +395,7 @@ class Reverse:
         after_first, self.state = self.state, copy_state(start)
         second = self.sub(orelse)
         after_second = self.state
-        for name in sorted(set(after_first) | set(after_second)):
+        for name in sorted((set(after_first) | set(after_second)) - {RESULT}):
             a, b = after_first.get(name), after_second.get(name)
             if a is None or b is None:
                 if not self.lives_before(name, stmt, after):
@@ -412,7 +413,9 @@ class Reverse:
         merged: State = {}
         for name, a in after_first.items():
             b = after_second.get(name)
-            if b is not None:
+            if name == RESULT:
+                merged[name] = a
+            elif b is not None:
                 merged[name] = Adj(None, a.owned and b.owned, a.thin and b.thin)
         self.state = merged
         self.out += conditional(test, first, second)
@@ -420,6 +423,8 @@ class Reverse:
     def settle_all(self) -> None:
         """Before code that runs once or never: no expression may wait across it, except literals."""
         for name, adj in list(self.state.items()):
+            if name == RESULT:
+                continue  # a literal or a name that nothing binds again
             if adj.waiting is not None and not _literal(adj.waiting):
                 self.settle(name)
 
@@ -467,6 +472,8 @@ class Reverse:
         body = self.sub(stmt.body)
         outer, self.out = self.out, body
         for name, adj in sorted(start.items()):
+            if name == RESULT:
+                continue
             now = self.state.get(name)
             if now is None:
                 self.state[name] = Adj(None, True, False)
@@ -893,7 +900,7 @@ class Reverse:
 
     def terms(self, stmt: ir.Stmt, expr: ir.Expr, target: Library) -> list[Term]:
         """The terms of a call; an active argument without one is refused."""
-        from srcgrad.analysis.flow import bound_atoms
+        from srcgrad.analysis.targets import bound_atoms
 
         terms = self.found.needs.library_terms(stmt, expr, target)
         have = {t.param for t in terms}
@@ -959,8 +966,23 @@ class Reverse:
             out = syn.name(self.text.var(name))
         g = self.after_undo(stmt, g)
         terms, g = self.in_order(terms, g)
+        self.share(terms, g, out)
         for term in terms:
             self.term(term, g, out, thin, name)
+
+    def share(self, terms: list[Term], g: ast.expr, out: ast.expr) -> None:
+        """Bind what several formulas of a rule have in common (its `let`) to names."""
+        self.shared = {}
+        if len(terms) < 2 or not terms[0].entry.let:
+            return
+        used = [set(_names(t.raw)) for t in terms if t.raw is not None]
+        for n, f in terms[0].entry.let.items():
+            if sum(n in u for u in used) < 2:
+                continue
+            kept = self.text.names.temporary()
+            whole = replace(terms[0], formula=expand_let(f.node, terms[0].entry), raw=None)
+            self.emit(syn.assign(kept, syn.simplify(self.formula(whole, g, out))))
+            self.shared[n] = syn.name(kept)
 
     def in_order(self, terms: list[Term], g: ast.expr) -> tuple[list[Term], ast.expr]:
         """A term that changes an adjoint which the cotangent is made of comes last; where several
@@ -1026,19 +1048,33 @@ class Reverse:
             return ast.Attribute(node, "real", ast.Load()), True
         if isinstance(t, ty.Number):
             return self.module.support("unbroadcast", node, _zero_number(t)), False
-        return self.module.support("unbroadcast", node, self.primal(operand)), False
+        axes = summed_axes(t, result)
+        if axes is not None:
+            return self.module.numpy("sum", node, **axes), True
+        return self.module.support("unbroadcast", node, self.shape_of(operand)), False
+
+    def shape_of(self, operand: ir.Var) -> ast.expr:
+        """Something of the operand's shape: its shadow where it has one."""
+        if self.found.needs.has_shadow(operand.name):
+            return self.bar_node(operand.name)
+        return self.primal(operand)
 
     def formula(self, term: Term, g: ast.expr, out: ast.expr) -> ast.expr:
         """The term's formula with the call's own operands."""
         if not self.is_float_formula(term):
             g = syn.deciding(g)
         parts: dict[str, ast.expr] = {"g": g, "out": out}
-        for n in _names(term.formula):
+        formula = term.formula
+        if self.shared and term.raw is not None and set(_names(term.raw)) & set(self.shared):
+            rest = {n: f for n, f in term.entry.let.items() if n not in self.shared}
+            formula = expand_let(term.raw, replace(term.entry, let=rest))
+            parts |= self.shared
+        for n in _names(formula):
             if n in HELPERS or n in parts or n not in term.env:
                 continue
             parts[n] = self.bound(term.env[n])
-        self.module.formula(term.formula)
-        return syn.substitute(term.formula, parts)
+        self.module.formula(formula)
+        return syn.substitute(formula, parts)
 
     def is_float_formula(self, term: Term) -> bool:
         """Whether a formula without its cotangent surely has a floating value."""
@@ -1298,7 +1334,7 @@ class Reverse:
         if isinstance(t, ty.Number) and isinstance(place, ty.Array) and not _complex(place):
             node, fresh = self.module.numpy("sum", node), True
         elif must_reduce(t, place):
-            node = self.module.support("unbroadcast", node, self.primal(e))
+            node = self.module.support("unbroadcast", node, self.shape_of(e))
         self.contribute(e, node, fresh)
 
     def store(self, stmt: ir.Store) -> None:
@@ -1659,6 +1695,24 @@ def _is_errstate(context: ir.Expr) -> bool:
     """Whether the context of a `with` only says what floating-point errors do."""
     fn = context.fn if isinstance(context, ir.Call) else None
     return isinstance(fn, ir.Global) and fn.value is np.errstate
+
+
+def summed_axes(operand: ty.Type, result: ty.Type) -> dict[str, ast.expr] | None:
+    """The arguments of `np.sum` that take a cotangent to the operand's shape, where they are known."""
+    if not isinstance(operand, ty.Array) or not isinstance(result, ty.Array):
+        return None
+    m, n = operand.dims, result.dims
+    lead = len(n) - len(m)
+    if not m or lead < 0 or _complex(result) != _complex(operand):
+        return None
+    tail = n[lead:]
+    ones = [lead + k for k, (a, b) in enumerate(zip(m, tail, strict=True)) if a == "1" and b != "1"]
+    same = all(a == b and a != "?" for a, b in zip(m, tail, strict=True) if a != "1")
+    if not same or (lead and ones) or any(n[k] == "?" for k in ones):
+        return None
+    axes = list(range(lead)) or ones
+    axis = syn.number(axes[0] if len(axes) == 1 else tuple(axes))
+    return {"axis": axis} if lead else {"axis": axis, "keepdims": syn.number(True)}
 
 
 def _complex(t: ty.Type) -> bool:

@@ -98,7 +98,7 @@ class Slots:
         if isinstance(stmt, ir.Assign | ir.Effect):
             target = self.found.unit.facts.targets.get(stmt.sid)
             if isinstance(target, Library):
-                from srcgrad.analysis.flow import bound_atoms
+                from srcgrad.analysis.targets import bound_atoms
 
                 for n, b in target.args:
                     if n in (*target.entry.writes, "out"):

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis.effects import summary
-from srcgrad.analysis.flow import bound_atoms
+from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.targets import Bound, Library
 from srcgrad.analysis.user_rules import rule_call
 from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, describe, located
