@@ -8,6 +8,7 @@ from srcgrad.api import source as source
 from srcgrad.api import value_and_grad as value_and_grad
 from srcgrad.api import vjp as vjp
 from srcgrad.errors import SrcgradError as SrcgradError
+from srcgrad.rules.custom import rule as rule
 from srcgrad.rules.scope import override as override
 from srcgrad.higher import hessian as hessian
 from srcgrad.higher import hvp as hvp

@@ -12,6 +12,7 @@ import numpy as np
 
 from srcgrad import pipeline
 from srcgrad.analysis import probe
+from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.signature import signature_key
 from srcgrad.errors import ArgumentError
 from srcgrad.ir import types as ty
@@ -51,8 +52,8 @@ class GradFunction:
         self._fn, self._mode, self._wrt = fn, mode, wrt
         self._aux, self._backend, self._specialize = has_aux, backend, specialize
         tables.load()
-        self._rules = scope.entries_of(rules) if rules else {}
-        self._primal = primal_of(fn)
+        self._rules = scope.entries_of(rules or {})
+        self._primal = primal_of(fn, (self._rules, *scope.active()))
         self._single = isinstance(wrt, int | str)
         self._items = _items(self._primal, wrt)
         self._made: dict[Any, pipeline.Compiled] = {}
@@ -74,17 +75,27 @@ class GradFunction:
                 what = "cotangent" if self._mode == "vjp" else "tangents"
                 raise ArgumentError(f"{self.__name__} takes the {what} before the arguments of the function")
             extra, args = args[:1], args[1:]
-        scopes = scope.active()
-        key = (signature_key(args, kwargs), tuple(map(id, scopes)) if scopes else None)
+        scopes = self._scopes()
+        key = (signature_key(args, kwargs), scope.token(scopes))
         made = self._made.get(key)
         if made is None or not made.is_current():
             made = self._make(key, args, kwargs, scopes)
         self._last = made
+        if scopes:
+            scope.evaluated(scopes, made.used_rules())
         if self._backend == "numba":
             from srcgrad.runtime import numba as numba_backend
 
             return self._finish(numba_backend.call(made, extra, self._primal.full(args), kwargs))
-        return self._finish(made.function(*extra, *self._primal.full(args), **kwargs))
+        try:
+            return self._finish(made.function(*extra, *self._primal.full(args), **kwargs))
+        except Exception as error:
+            made.explain(error)
+            raise
+
+    def _scopes(self) -> tuple[scope.Scope, ...]:
+        """The rules in force for a call here, strongest first."""
+        return (self._rules, *scope.active()) if self._rules else scope.active()
 
     def _finish(self, result: Any) -> Any:
         if not any(i.position is not None or i.key is not None for i in self._items):
@@ -116,8 +127,8 @@ class GradFunction:
             raise ArgumentError(f"{self!r} can't be differentiated: wrt names an item of *args or **kwargs")
         if self._mode in ("vjp", "jvp"):
             types = types[1:]
-        scopes = scope.active()
-        key = (types, tuple(map(id, scopes)))
+        scopes = self._scopes()
+        key = (types, scope.token(scopes))
         made = self._by_types.get(key)
         if made is None or not made.is_current():
             self._check_wrt(types)
@@ -131,15 +142,17 @@ class GradFunction:
     def _compile(self, types: tuple[ty.Type, ...], scopes: Any) -> pipeline.Compiled:
         if not self._specialize:
             types = tuple(generic(t) for t in types)
-        inner, target = self._primal.for_types(types)
+        inner, target = self._primal.for_types(types, scopes)
         wrt = tuple(dict.fromkeys(i.param for i in self._items))
         spread = len(wrt) != len(self._items) or any(i.position is not None or i.key for i in self._items)
         single = self._single and not spread
         request = pipeline.Request(target, self._mode, wrt, types, self._aux, single)
-        every = ((self._rules,) if self._rules else ()) + tuple(scopes)
-        made = pipeline.compile_request(request, every)
+        made = pipeline.compile_request(request, scopes)
         if inner is not None:
             made.requires.append(inner)
+        if self._rules:
+            scope.evaluated((self._rules,), made.used_rules())
+            scope.warn_unused(self._rules.unused())
         return made
 
     def _types(self, args: Sequence[Any], kwargs: Any) -> tuple[ty.Type, ...]:
@@ -175,7 +188,7 @@ class GradFunction:
         """The text of the current specialisation; generic when there is none."""
         if self._last is None:
             types = self._annotated()
-            self._last = self._compile(types, scope.active())
+            self._last = self._compile(types, self._scopes())
         return self._last.text
 
     @property
@@ -192,8 +205,8 @@ class GradFunction:
 
     def specialize(self, *arguments: Any, **kwargs: Any) -> Any:
         """Make the function for example arguments (or types) without calling it; returns it."""
-        scopes = scope.active()
-        key = (signature_key(arguments, kwargs), tuple(map(id, scopes)) if scopes else None)
+        scopes = self._scopes()
+        key = (signature_key(arguments, kwargs), scope.token(scopes))
         made = self._made.get(key) or self._make(key, arguments, kwargs, scopes)
         self._last = made
         return made.function
@@ -277,6 +290,15 @@ class _Primal:
             return (*args[:1], *self.inner._primal.full(args[1:]))
         return self.inner._primal.full(args)
 
+    def ruled(self, scopes: tuple[scope.Scope, ...]) -> Any:
+        """The function, or one that calls it where a rule stands for all of it."""
+        if _has_rule(self.fn, scopes):
+            return stand_in(self.fn, self.signature, len(self.bound))
+        plain = pipeline.function_of(self.fn)[1].fn
+        if plain is not self.fn and _has_rule(plain, scopes):
+            return stand_in(plain, self.signature)
+        return self.fn
+
     def free(self) -> list[inspect.Parameter]:
         """The parameters that a caller passes."""
         params = list(self.signature.parameters.values())
@@ -289,14 +311,22 @@ class _Primal:
     def public(self) -> inspect.Signature:
         return inspect.Signature(self.free())
 
-    def for_types(self, types: tuple[ty.Type, ...]) -> tuple[pipeline.Compiled | None, Any]:
+    def for_types(
+        self, types: tuple[ty.Type, ...], scopes: tuple[scope.Scope, ...] = ()
+    ) -> tuple[pipeline.Compiled | None, Any]:
         if self.inner is None:
-            return None, self.fn
+            return None, self.ruled(scopes)
         made = self.inner.for_types(types)
         return made, made.function
 
 
-def primal_of(fn: Any) -> _Primal:
+def _has_rule(fn: Any, scopes: tuple[scope.Scope, ...]) -> bool:
+    """Whether a rule of a user stands for all of a function."""
+    entry = Program(scopes).rule(fn)
+    return entry is not None and entry.given
+
+
+def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> _Primal:
     """What there is to differentiate of a callable."""
     fn = getattr(fn, "__srcgrad_primal__", fn)
     if isinstance(fn, GradFunction):
@@ -311,33 +341,28 @@ def primal_of(fn: Any) -> _Primal:
                 kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
             params.insert(0, inspect.Parameter(first, kind))
         return _Primal(fn, fn.__name__, inspect.Signature(params), inner=fn)
-    if not inspect.isfunction(fn) and not inspect.ismethod(fn) and registry.lookup(fn) is not None:
-        fn = _library_wrapper(fn)
+    if not _is_python(fn) or hasattr(fn, "__srcgrad_entry__"):
+        entry = Program(scopes).rule(fn)
+        if entry is not None:
+            fn = stand_in(fn, _needed(entry))
     lowered, found = pipeline.function_of(fn)
     return _Primal(fn, lowered.name, _plain_signature(found.fn), tuple(found.bound))
 
 
-def _library_wrapper(fn: Any) -> Any:
-    import linecache
+def _is_python(fn: Any) -> bool:
+    return inspect.isfunction(fn) or inspect.ismethod(fn)
 
-    sig = registry.lookup(fn).params  # type: ignore[union-attr]
-    count = 1
-    if sig is not None:
-        P = inspect.Parameter
-        needed = [
-            p for p in sig.parameters.values()
-            if p.default is p.empty and p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
-        ]  # fmt: skip
-        count = max(1, len(needed))
-    names = ", ".join(["x", "y", "z", "u", "v", "w"][:count])
-    label = getattr(fn, "__name__", "function")
-    label = label if label.isidentifier() else "function"
-    text = f"def {label}({names}):\n    return library_function({names})\n"
-    file = f"<srcgrad {label}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace: dict[str, Any] = {"library_function": fn, "__name__": "srcgrad_library"}
-    exec(compile(text, file, "exec"), namespace)
-    return namespace[label]
+
+def _needed(entry: registry.Entry) -> inspect.Signature:
+    """The parameters of a stand-in: those of a Python function; of others the ones a call needs."""
+    if entry.given and entry.builtin is None and entry.params is not None:
+        return entry.params
+    P = inspect.Parameter
+    params = () if entry.params is None else entry.params.parameters.values()
+    kinds = (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
+    count = sum(p.default is p.empty and p.kind in kinds for p in params)
+    names = ["x", "y", "z", "u", "v", "w"][: max(1, count)]
+    return inspect.Signature([P(name, P.POSITIONAL_OR_KEYWORD) for name in names])
 
 
 def _plain_signature(fn: Any) -> inspect.Signature:

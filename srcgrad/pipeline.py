@@ -9,9 +9,9 @@ This is the only module that knows the order.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from srcgrad._version import __version__
@@ -26,7 +26,7 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
-from srcgrad.runtime import loader
+from srcgrad.runtime import loader, rulenotes
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
@@ -56,6 +56,17 @@ class Compiled:
     globals: list[tuple[ir.Global, ty.Type]] = field(default_factory=list)
     program: Program | None = None
     requires: list[Any] = field(default_factory=list)  # derivatives that were seen through
+    rules: dict[CodeType, str] = field(default_factory=dict)  # the users' rules that it calls
+
+    def used_rules(self) -> set[Hashable]:
+        """Keys of the functions whose overrides the derivative uses."""
+        used = set() if self.program is None else set(self.program.used_rules)
+        return used.union(*(r.used_rules() for r in self.requires))
+
+    def explain(self, error: BaseException) -> None:
+        """Say in an exception that came out of a rule which one it was."""
+        if self.rules:
+            rulenotes.add_note(error, self.rules)
 
     def is_current(self) -> bool:
         """Whether the functions and types that the text was made for are still in their places."""
@@ -99,7 +110,7 @@ def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:
     return lowered(found), found
 
 
-def compile_request(request: Request, scopes: Sequence[Mapping[int, Entry]] = ()) -> Compiled:
+def compile_request(request: Request, scopes: Sequence[Mapping[Hashable, Entry]] = ()) -> Compiled:
     """Run all passes for a request."""
     drafted = draft([request], scopes=scopes)
     fn, program, module, name = drafted.fns[0], drafted.program, drafted.module, drafted.names[0]
@@ -107,7 +118,9 @@ def compile_request(request: Request, scopes: Sequence[Mapping[int, Entry]] = ()
     text = writer.write(tree)
     made = loader.load(f"{_stem(fn)}__{name}", text, module.objects)
     known = _dependencies(program, module)
-    return Compiled(text, made, getattr(made, name), name, known, program, list(program.requires))
+    return Compiled(
+        text, made, getattr(made, name), name, known, program, list(program.requires), module.rules
+    )
 
 
 def _stem(fn: ir.Function) -> str:
@@ -187,7 +200,7 @@ def _dependencies(program: Program, module: Module) -> list[tuple[ir.Global, ty.
     out: dict[tuple[str, str, tuple[str, ...]], tuple[ir.Global, ty.Type]] = {}
     for facts in program._facts.values():
         for stmt in ir.walk(facts.fn.body):
-            for e in ir.exprs(stmt):
+            for e in (*ir.exprs(stmt), *_rules_named(stmt)):
                 for a in (*ir.operands(e), *_opaque_globals(e)):
                     if isinstance(a, ir.Global) and a.root.kind != "builtins":
                         if a.root.key.split(".")[0] in ("numpy", "math", "srcgrad", "scipy"):
@@ -198,6 +211,13 @@ def _dependencies(program: Program, module: Module) -> list[tuple[ir.Global, ty.
                         out[key] = (a, global_type(a))
     del module
     return list(out.values())
+
+
+def _rules_named(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
+    """The functions and rules that `with override({...})` names."""
+    if isinstance(stmt, ir.With) and stmt.special == "override":
+        return tuple(a for pair in stmt.value for a in pair)
+    return ()
 
 
 def _opaque_globals(e: ir.Expr) -> tuple[ir.Global, ...]:
@@ -222,7 +242,7 @@ class Draft:
 def draft(
     requests: Sequence[Request],
     names: Sequence[str | None] = (),
-    scopes: Sequence[Mapping[int, Entry]] = (),
+    scopes: Sequence[Mapping[Hashable, Entry]] = (),
 ) -> Draft:
     """Run the passes up to the text for several requests; callees are shared between them.
 

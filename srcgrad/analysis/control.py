@@ -35,6 +35,8 @@ class Control:
     resets: dict[int, int] = field(default_factory=dict)  # assignment -> value before it, known
     markers: set[str] = field(default_factory=set)
     last: dict[int, str] = field(default_factory=dict)  # loop -> marker of its last iteration
+    # `try` whose handlers may leave: as `by_marker`, for the exits in its handlers
+    caught: dict[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
 
 
 def escaping(stmt: ir.Stmt) -> list[ir.Exit]:
@@ -111,6 +113,11 @@ class Instrument:
                         marker,
                         tuple(self.site[e.sid] for e in exits),
                     )
+            if isinstance(stmt, ir.Try) and stmt.sid in self.reversed_ and not level:
+                left = exits_of([s for h in stmt.handlers for s in h.body])
+                if left:
+                    sites = tuple(self.site[e.sid] for e in left)
+                    self.control.caught[stmt.sid] = (self.marker(level), sites)
             inner = stmt.sid if isinstance(stmt, ir.For | ir.While) else level
             for b in ir.blocks(stmt):
                 self.choose(b, inner)

@@ -320,7 +320,7 @@ class Inference:
             first = self.atom(ir.unstar(args[0]))
             return first if special == "same" else self.same(first)
         entry = self.rule(value)
-        if entry is not None and entry.given and entry.builtin is None:
+        if entry is not None and entry.given and entry.builtin is None and not entry.pure:
             return user_rules.call(self, stmt, entry, value, args, kwargs, where)
         if entry is not None:
             return self.library(stmt, entry, args, kwargs)
@@ -503,6 +503,11 @@ class Inference:
             if isinstance(found, staticmethod | classmethod):
                 value = getattr(obj.cls, expr.name)
                 return self.call_value(stmt, value, expr.args, expr.kwargs, expr.obj)
+            if isinstance(expr.obj, ir.Global) and inspect.isroutine(found):
+                bound = getattr(expr.obj.value, expr.name, None)
+                entry = self.rule(bound)
+                if entry is not None and entry.given:  # a rule for the method of this object
+                    return self.call_value(stmt, bound, expr.args, expr.kwargs, expr.obj)
             if inspect.isfunction(found):
                 args = (expr.obj, *expr.args)
                 return self.call_value(stmt, found, args, expr.kwargs, expr.obj)

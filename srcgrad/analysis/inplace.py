@@ -136,7 +136,7 @@ class _Desugar:
         """Write the statements that a call stands for; False when it is to stay."""
         expr = stmt.value
         if isinstance(expr, ir.Method):
-            made = self.method(expr)
+            made = self.method(expr) or self.function(expr)
         elif isinstance(expr, ir.Call):
             made = self.function(expr)
         else:
@@ -148,14 +148,22 @@ class _Desugar:
         return self.with_out(stmt)
 
     def callee(self, expr: ir.Expr) -> Any:
+        """The library function that a call surely calls, if it is known."""
+        if isinstance(expr, ir.Method):
+            owner = self.value(expr.obj)
+            return None if owner is ir.MISSING else getattr(owner, expr.name, None)
         if not isinstance(expr, ir.Call):
             return None
-        if isinstance(expr.fn, ir.Global):
-            return None if expr.fn.value is ir.MISSING else expr.fn.value
-        t = self.facts.of(expr.fn)
-        return t.value if isinstance(t, ty.Static) else None
+        value = self.value(expr.fn)
+        return None if value is ir.MISSING else value
 
-    def function(self, expr: ir.Call) -> bool:
+    def value(self, a: ir.Atom) -> Any:
+        if isinstance(a, ir.Global):
+            return a.value
+        t = self.facts.of(a)
+        return t.value if isinstance(t, ty.Static) else ir.MISSING
+
+    def function(self, expr: ir.Call | ir.Method) -> bool:
         fn = self.callee(expr)
         owner = getattr(fn, "__self__", None)
         if isinstance(owner, np.ufunc) and getattr(fn, "__name__", "") == "at":

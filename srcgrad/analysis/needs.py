@@ -313,7 +313,9 @@ class NeedsTable:
     def _store(self, stmt: ir.Store, out: Needs) -> None:
         self._read(out, ir.key_atoms(stmt.key))
         self._shape(out, stmt.base)
-        self._shape(out, stmt.value)
+        if must_reduce(self.unit.facts.of(stmt.value), self.unit.place_type(stmt)):
+            if not isinstance(self.unit.facts.of(stmt.value), ty.Number):
+                self._shape(out, stmt.value)
         if stmt.op in ("mul", "truediv", "pow", "mod", "floordiv", "matmul"):
             self._read(out, [stmt.value])
             if self.unit.is_active(stmt.value) and isinstance(stmt.base, ir.Var):

@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.control import Control, Instrument, upward_exposed
+from srcgrad.analysis.control import (
+    Control,
+    Instrument,
+    always_leaves,
+    exits_of,
+    upward_exposed,
+)
 from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
 from srcgrad.analysis.targets import Container, Library, User
@@ -43,6 +49,8 @@ class Recording:
     initial: list[str] = field(default_factory=list)  # variables bound before anything else
     reversed_: set[int] = field(default_factory=set)
     needed: set[str] = field(default_factory=set)  # every variable that the reverse sweep reads
+    # handlers (of which `try`, the how manieth) that the reverse sweep can't go back through
+    closed: set[tuple[int, int]] = field(default_factory=set)
 
     def is_tracked(self, name: str) -> bool:
         """Whether a memory variable's shadow is made in the forward sweep, where the array is."""
@@ -68,6 +76,7 @@ def record(unit: Unit, names: Names) -> Recording:
     found.undone = flow.undone
     found.needed = flow.needed_anywhere()
     _place(found, flow)
+    _close_handlers(found)
     return found
 
 
@@ -91,6 +100,40 @@ def _reversed(unit: Unit, flow: _Flow) -> set[int]:
 
     visit(unit.body)
     return out
+
+
+def _close_handlers(found: Recording) -> None:
+    """A handler may run only if the reverse sweep knows what to leave out then (finding 14)."""
+    resets = found.control.resets
+
+    def reversed_in(block: ir.Block) -> bool:
+        return any(s.sid in found.reversed_ and s.sid not in resets for s in ir.walk(block))
+
+    for stmt in ir.walk(found.unit.body):
+        if not isinstance(stmt, ir.Try):
+            continue
+        tried = (*stmt.body, *stmt.orelse, *stmt.final)
+        active, plain = reversed_in(tried), not reversed_in(stmt.final) and _leaves_no_trace(found, stmt)
+        for k, handler in enumerate(stmt.handlers):
+            raises = always_leaves(handler.body) and not exits_of(handler.body)
+            leaves = always_leaves(handler.body) and plain
+            if reversed_in(handler.body) or (active and not raises and not leaves):
+                found.closed.add((stmt.sid, k))
+
+
+def _leaves_no_trace(found: Recording, stmt: ir.Try) -> bool:
+    """Whether the reverse sweep may skip what a `try` did until an exception ended it."""
+    if found.unit.loops[stmt.sid]:
+        return False
+    for s in ir.walk((*stmt.body, *stmt.orelse)):
+        if s.sid in found.undone or s.sid in found.pairs:
+            return False
+        if any(save.when == "before" for save in found.saves.get(s.sid, ())):
+            return False
+        written = found.unit.differentiates(s) and not isinstance(s, ir.Assign | ir.Exit)
+        if written or (isinstance(s, ir.Assign) and s.inplace) or found.unit.user_call(s) is not None:
+            return False
+    return True
 
 
 # ---- memory classes whose shadows are made in the forward sweep ----------------------
@@ -211,8 +254,9 @@ class _Flow:
             names, contents = found.needs.roots_of(ir.operands(stmt.test))
             out.after |= names
             out.contents |= contents
-        if stmt.sid in control.by_marker:
-            out.after.add(control.by_marker[stmt.sid][0])
+        for table in (control.by_marker, control.caught):
+            if stmt.sid in table:
+                out.after.add(table[stmt.sid][0])
         if isinstance(stmt, ir.For | ir.While) and stmt.sid in found.reversed_:
             if stmt.sid in control.trips:
                 out.after.add(control.trips[stmt.sid])
@@ -279,7 +323,8 @@ class _Flow:
                 extra = needs.before | {"@" + c for c in needs.contents}
                 return None if inner is None else inner | extra
             case ir.Try():
-                return self.try_(stmt, live)
+                tried = self.try_(stmt, live)
+                return None if tried is None else tried | needs.after
             case ir.Exit(kind="break"):
                 self.breaks[-1].append(live)
                 return None

@@ -219,7 +219,7 @@ class Program:
         pairs = tuple((_value(k), _value(v)) for k, v in stmt.value)
         made = self._lexical.get(stmt.sid)
         if made is None or made[0] != pairs:
-            made = self._lexical[stmt.sid] = (pairs, entries_of(dict(pairs)))
+            made = self._lexical[stmt.sid] = (pairs, entries_of(pairs))
         return made[1]
 
     # ---- functions ----

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from srcgrad.analysis import webs
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
-from srcgrad.analysis.targets import Container, Packed, User
+from srcgrad.analysis.targets import Container, Library, Packed, User
 from srcgrad.ir.rebuild import map_own, with_blocks
+from srcgrad.rules.python import OPERATORS
 
 if TYPE_CHECKING:
     from srcgrad.analysis.infer import Facts
@@ -119,6 +120,9 @@ class _Sharpen:
                 return list(self.block(stmt.body if known else stmt.orelse))
         inner = tuple(self.block(b) for b in ir.blocks(stmt))
         stmt = with_blocks(stmt, inner)
+        overridden = self.overridden(stmt)
+        if overridden is not None:
+            return overridden
         if isinstance(stmt, ir.Assign) and stmt.inplace:
             t = self.facts.types.get(stmt.target.name)
             if isinstance(t, ty.Number | ty.Tuple) or (
@@ -131,6 +135,29 @@ class _Sharpen:
         if isinstance(stmt, ir.Assign | ir.Effect):
             return self.direct(stmt) or self.unstar(stmt)
         return [stmt]
+
+    def overridden(self, stmt: ir.Stmt) -> list[ir.Stmt] | None:
+        """`u *= e` and `u[k] *= e` where `*` has a user's rule: the product, and then the store."""
+        target = self.facts.targets.get(stmt.sid)
+        if not (isinstance(target, Library) and target.entry.given):
+            return None
+        if isinstance(stmt, ir.Store) and stmt.op is not None and stmt.op in OPERATORS:
+            old, new = (ir.Var(f"%o{next(self.sids)}") for _ in range(2))
+            first: list[ir.Stmt] = [
+                ir.Assign(next(self.sids), stmt.loc, old, ir.Index(stmt.base, stmt.key)),
+                ir.Assign(next(self.sids), stmt.loc, new, ir.Op(stmt.op, (old, stmt.value))),
+            ]
+            store: ir.Stmt = replace(stmt, value=new, op=None)
+        elif isinstance(stmt, ir.Assign) and stmt.inplace is not None:
+            if not isinstance(self.facts.types.get(stmt.target.name), ty.Array):
+                return None
+            new = ir.Var(f"%o{next(self.sids)}")
+            first = [ir.Assign(next(self.sids), stmt.loc, new, stmt.value)]
+            store = ir.Store(stmt.sid, stmt.loc, stmt.target, ir.Const(Ellipsis), new)
+        else:
+            return None
+        self.changed = True
+        return [*first, store]
 
     def by_protocol(self, stmt: ir.Store) -> list[ir.Stmt]:
         """`rows[k] += e` for anything but an array: take the item, update it, put it back."""

@@ -188,6 +188,13 @@ class Unit:
             return any(n in (*target.entry.writes, "out") for n, _ in target.args) and bool(atoms)
         return bool(atoms)
 
+    def place_type(self, stmt: ir.Store) -> ty.Type:
+        """The type of what a store overwrites."""
+        from srcgrad.analysis.infer import Inference
+
+        found = Inference(self.program, self.facts).index(ir.Index(stmt.base, stmt.key))
+        return found or ty.UNKNOWN
+
     def basic(self, key: ir.Key) -> bool:
         return surely_basic(self.facts, key)
 

@@ -122,6 +122,7 @@ def _with_rule(base: Entry, given: Any) -> Entry:
     return changed(
         base,
         kind="nondiff" if given is None else "function",
+        params=base.params or signature_of(base.target),
         vjps={},
         jvps={},
         let={},
@@ -195,11 +196,11 @@ def warn_ignored(target: Any, fn: Any) -> None:
             f"rule {describe(fn)} for {describe(target, place=False)}: nothing it returns depends "
             "on the cotangent g, which breaks the chain rule: multiply by g",
             RuleIgnoresCotangent,
-            stacklevel=_outside(),
+            stacklevel=outside(),
         )
 
 
-def _outside() -> int:
+def outside() -> int:
     """The stack level of the first caller outside srcgrad."""
     frame, level = inspect.currentframe(), 0
     while frame is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import types
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -145,7 +146,8 @@ def name_of(target: Any) -> str:
     module = getattr(target, "__module__", None) or ""
     name = str(getattr(target, "__qualname__", getattr(target, "__name__", repr(target))))
     if type(target).__name__ == "ufunc":
-        module = "numpy"
+        special = sys.modules.get("scipy.special")
+        module = "scipy.special" if getattr(special, name, None) is target else "numpy"
     if _ufunc_method(target) is not None:
         return f"numpy.{target.__self__.__name__}.{target.__name__}"
     return f"{module}.{name}" if module not in ("", "builtins") else name

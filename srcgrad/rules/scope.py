@@ -95,10 +95,15 @@ def resolve(target: Any) -> Any:
     )
 
 
-def entries_of(rules: Mapping[Any, Any]) -> Scope:
-    """The rules of `{target: rule}`; a rule is a function, a named rule, or None for zero."""
+Rules = Mapping[Any, Any] | Iterable[tuple[Any, Any]]
+
+
+def entries_of(rules: Rules) -> Scope:
+    """The rules of `{target: rule}`; a rule is a function, a named rule, or None for zero.
+
+    Pairs do as well: some callables, those of ctypes, can't be keys of a dict."""
     out: list[Entry] = []
-    for target, given in rules.items():
+    for target, given in rules.items() if isinstance(rules, Mapping) else rules:
         entry = custom.entry_for(resolve(target), given)
         if entry.fn is not None:
             custom.warn_ignored(entry.target, entry.fn)
@@ -127,18 +132,18 @@ def evaluated(scopes: Iterable[Scope], used: set[Hashable]) -> None:
         s.used |= used
 
 
-def warn_unused(entries: Iterable[Entry], stacklevel: int) -> None:
+def warn_unused(entries: Iterable[Entry]) -> None:
     for entry in entries:
         warnings.warn(
             f"a rule was given for {name_of(entry.target)}, which the differentiated program "
             "never calls",
             UnusedOverride,
-            stacklevel + 1,
+            custom.outside(),
         )
 
 
 @contextmanager
-def override(rules: Mapping[Any, Any]) -> Iterator[None]:
+def override(rules: Rules) -> Iterator[None]:
     """Use other derivative rules for functions, for every gradient evaluated inside.
 
     Example:
@@ -157,9 +162,9 @@ def override(rules: Mapping[Any, Any]) -> Iterator[None]:
     the same name, `x.sum()` that of `np.sum`.  Scopes nest, and the inner one wins.  Inside a
     differentiated function a block holds for the calls written in it.
 
-    Arguments: `rules` maps functions (or their dotted names) to rules: functions
-    `(g, out, *args)` that return one cotangent per argument, names of named rules, or None for a
-    derivative of zero.
+    Arguments: `rules` maps functions (or their dotted names) to rules, or is pairs of these.  A
+    rule is a function `(g, out, *args)` that returns one cotangent per argument, the name of a
+    named rule, or None for a derivative of zero.
     Raises: `RuleError` for a target that is not callable or a name that names nothing.
     Warns: `UnusedOverride` at the end of the scope when gradients were evaluated in it, and none
     of them called a target.
@@ -170,7 +175,7 @@ def override(rules: Mapping[Any, Any]) -> Iterator[None]:
         yield
     finally:
         _stack.reset(reset)
-    warn_unused(scope.unused(), 3)
+    warn_unused(scope.unused())
 
 
 override.__srcgrad_special__ = "override"  # type: ignore[attr-defined]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from srcgrad.ir import nodes as ir
@@ -23,7 +24,7 @@ class Module:
     functions: list[ast.stmt] = field(default_factory=list)
     reads: dict[tuple[str, tuple[str, ...]], ir.Global] = field(default_factory=dict)
     dtypes: dict[str, Any] = field(default_factory=dict)
-    rules: dict[Any, Any] = field(default_factory=dict)  # code object -> the user's rule
+    rules: dict[CodeType, str] = field(default_factory=dict)  # what users' rules are, by their code
     _by_id: dict[int, str] = field(default_factory=dict)
 
     def unique(self, want: str) -> str:

@@ -789,12 +789,8 @@ class Walk:
                 kind = ast.Add() if stmt.op == "add" else ast.Sub()
                 self.emit(ast.AugAssign(syn._as_store(place), kind, self.dot(stmt.value)))  # type: ignore[arg-type]
             return
-        from srcgrad.analysis import probe
-        from srcgrad.analysis.infer import Inference
-
-        found = Inference(self.unit.program, self.unit.facts).key(stmt.key)
         old = ast.Subscript(self.primal(stmt.base), key, ast.Load())
-        node = self.operator_tangent(stmt.op, (old, place), stmt.value, probe.index_type(t, found))
+        node = self.operator_tangent(stmt.op, (old, place), stmt.value, self.unit.place_type(stmt))
         self.emit(syn.assign(place, node))
 
     def key_value(self, key: ir.Key) -> ast.expr:

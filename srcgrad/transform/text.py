@@ -71,6 +71,7 @@ class Text:
     after: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
     replaces: Callable[[ir.Stmt], list[ast.stmt] | None] = lambda _: None
     is_replaced: Callable[[ir.Stmt], bool] = lambda _: False
+    handling: Callable[[ir.Try, int], list[ast.stmt]] = lambda *_: []
 
     # ---- atoms and expressions ----
 
@@ -386,9 +387,11 @@ class Text:
     def try_(self, stmt: ir.Try) -> ast.stmt:
         handlers = [
             ast.ExceptHandler(
-                None if h.type is None else self.expr(h.type), h.name, self.block(h.body) or [ast.Pass()]
+                None if h.type is None else self.expr(h.type),
+                h.name,
+                [*self.handling(stmt, k), *self.block(h.body)] or [ast.Pass()],
             )
-            for h in stmt.handlers
+            for k, h in enumerate(stmt.handlers)
         ]
         return ast.Try(
             self.block(stmt.body) or [ast.Pass()], handlers, self.block(stmt.orelse), self.block(stmt.final)

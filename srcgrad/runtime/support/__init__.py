@@ -27,6 +27,9 @@ from srcgrad.runtime.support.adjoints import (
     gradient as gradient,
 )
 from srcgrad.runtime.support.adjoints import (
+    handler_entered as handler_entered,
+)
+from srcgrad.runtime.support.adjoints import (
     item_add as item_add,
 )
 from srcgrad.runtime.support.adjoints import (

@@ -23,6 +23,15 @@ def error(kind: str, text: str) -> Exception:
     return made
 
 
+def handler_entered(place: str) -> None:
+    """Refuse to go on in an exception handler whose way back is not known."""
+    raise error(
+        "UnsupportedSyntax",
+        f"{place}: an exception was handled in differentiated code, after some of what was tried "
+        "had been done; test for the condition with `if` instead of catching the exception",
+    )
+
+
 class Record:
     """The adjoint of an object: one attribute for each field."""
 

@@ -169,7 +169,7 @@ class Adjoint:
         text.uses = _forward_uses(unit)
         text.named = forward.named()
         text.dead = _dead(unit, found, forward, want_value)
-        text.before, text.after = forward.before, forward.after
+        text.before, text.after, text.handling = forward.before, forward.after, forward.handling
         self.choose_value(out, joint, want_value)
 
         def replaces(stmt: ir.Stmt) -> list[ast.stmt] | None:

@@ -99,6 +99,15 @@ class Forward:
             out += self.slots.record_contents(stmt)
         return out
 
+    def handling(self, stmt: ir.Try, k: int) -> list[ast.stmt]:
+        """A handler that the reverse sweep can't go back through refuses when it is entered."""
+        if (stmt.sid, k) not in self.found.closed:
+            return []
+        body = stmt.handlers[k].body
+        loc = body[0].loc if body else stmt.loc
+        file = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
+        return [ast.Expr(self.module.support("handler_entered", ast.Constant(f"{file}:{loc.line}")))]
+
     def is_unknown_inplace(self, stmt: ir.Stmt) -> bool:
         return (
             isinstance(stmt, ir.Assign)

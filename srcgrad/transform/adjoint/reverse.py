@@ -50,6 +50,7 @@ class Reverse:
     line: int = 0
     shared: dict[str, ast.expr] = field(default_factory=dict)  # `let` names of the rule at hand
     result_seed: str | None = None
+    guarded_tries: set[int] = field(default_factory=set)
 
     # ---- names -------------------------------------------------------------------------
 
@@ -286,7 +287,9 @@ class Reverse:
             (
                 k
                 for k, s in enumerate(block)
-                if s.sid in self.found.control.by_test or s.sid in self.found.control.by_marker
+                if s.sid in self.found.control.by_test
+                or s.sid in self.found.control.by_marker
+                or (s.sid in self.found.control.caught and s.sid not in self.guarded_tries)
             ),
             None,
         )
@@ -298,6 +301,13 @@ class Reverse:
                 assert isinstance(stmt, ir.If)
                 self.branch(stmt, rest)
                 head = head[:-1]
+            elif stmt.sid in self.found.control.caught and stmt.sid not in self.guarded_tries:
+                # A handler that leaves: neither what was tried nor the rest is gone back through.
+                self.guarded_tries.add(stmt.sid)
+                self.arms(_not_left(*self.found.control.caught[stmt.sid]), block[cut:], (), stmt)
+                head = head[:-1]
+            elif self.all_caught(stmt):
+                self.block(rest)
             else:
                 self.guarded(stmt, rest)
         groups = _groups(head)
@@ -354,15 +364,14 @@ class Reverse:
         printer.owner, printer.swap = self, {alias.name: self.bar_node(alias.name)}
         return printer.expr(stmt.value)
 
+    def all_caught(self, stmt: ir.Stmt) -> bool:
+        """Whether all exits in a statement are in handlers, which were asked about already."""
+        control = self.found.control
+        return control.caught.get(stmt.sid) == control.by_marker.get(stmt.sid)
+
     def guarded(self, stmt: ir.Stmt, rest: ir.Block) -> None:
         """`rest` ran unless one of the exits inside `stmt` was taken."""
-        marker, sites = self.found.control.by_marker[stmt.sid]
-        node = syn.name(marker)
-        if len(sites) == 1:
-            test: ast.expr = ast.Compare(node, [ast.NotEq()], [syn.number(sites[0])])
-        else:
-            test = ast.Compare(node, [ast.NotIn()], [syn.tuple_of(map(syn.number, sites))])
-        self.arms(test, rest, (), stmt, after=True)
+        self.arms(_not_left(*self.found.control.by_marker[stmt.sid]), rest, (), stmt, after=True)
 
     # ---- compound statements -------------------------------------------------------------------
 
@@ -635,17 +644,7 @@ class Reverse:
         self.line = 0
 
     def try_(self, stmt: ir.Try) -> None:
-        """Handlers end in an exit or carry no derivative: the body's reverse is the whole reverse."""
-        active = [any(self.unit.differentiates(s) for s in ir.walk(h.body)) for h in stmt.handlers]
-        flagged = self.found.control
-        del flagged
-        if any(active):
-            raise located(
-                UnsupportedSyntax,
-                stmt.loc,
-                "a derivative passes through an exception handler",
-                fixes=["test for the condition with `if` instead of catching the exception"],
-            )
+        """What was tried: no handler ran through which a derivative passes."""
         self.block(stmt.final)
         self.block(stmt.orelse)
         self.block(stmt.body)
@@ -1288,11 +1287,16 @@ class Reverse:
         pair = self.slots.inplace_slot(stmt)
         g = syn.name(self.text.names.temporary() + "_bar")
         u, u_bar = self.text.var(name), self.bar(name)
+        terms = self.terms(stmt, stmt.value, target)
+        out: ast.expr = syn.name(u)
+        if any(t.reads_out() for t in terms):
+            out = syn.name(self.text.names.temporary())
+            self.emit(syn.assign(out, self.module.support("own", syn.name(u))))
         undo = self.module.support("inplace_undo", syn.name(u), syn.name(u_bar), pair)
         target_node = syn.tuple_of([g, syn.name(u), syn.name(u_bar)])
         self.emit(syn.assign(target_node, undo))
-        for term in self.terms(stmt, stmt.value, target):
-            self.term(term, g, syn.name(u), False, name)
+        for term in terms:
+            self.term(term, g, out, False, name)
 
     def inplace_array(self, stmt: ir.Assign, target: Library, operand: ir.Atom) -> None:
         name, op = stmt.target.name, stmt.inplace
@@ -1347,9 +1351,7 @@ class Reverse:
             return
         if not ty.can_be_active(base) and self.unit.is_active(stmt.value):
             raise self.integer_store(stmt)
-        from srcgrad.analysis import probe
-
-        place = probe.index_type(base, self.known_key(stmt.key))
+        place = self.unit.place_type(stmt)
         whole = ast.Subscript(self.bar_node(stmt.base.name), self.key(stmt.key), ast.Load())
         scalar = isinstance(place, ty.Number)
         distinct = self.unit.basic(stmt.key) or self.is_mask(stmt.key)
@@ -1357,11 +1359,6 @@ class Reverse:
             self.plain_store(stmt, whole, place, scalar, distinct)
         else:
             self.augmented_store(stmt, whole, place, scalar, distinct)
-
-    def known_key(self, key: ir.Key) -> object:
-        from srcgrad.analysis.infer import Inference
-
-        return Inference(self.unit.program, self.unit.facts).key(key)
 
     def plain_store(
         self, stmt: ir.Store, whole: ast.expr, place: ty.Type, scalar: bool, distinct: bool
@@ -1638,6 +1635,14 @@ class _Again(Text):
 
     def var(self, name: str) -> str:
         return self.owner.text.var(name)
+
+
+def _not_left(marker: str, sites: tuple[int, ...]) -> ast.expr:
+    """Whether none of these exits was taken."""
+    node = syn.name(marker)
+    if len(sites) == 1:
+        return ast.Compare(node, [ast.NotEq()], [syn.number(sites[0])])
+    return ast.Compare(node, [ast.NotIn()], [syn.tuple_of(map(syn.number, sites))])
 
 
 def _literal(node: ast.expr) -> bool:

@@ -82,12 +82,7 @@ class Slots:
         if isinstance(stmt, ir.Store):
             assert isinstance(stmt.base, ir.Var)
             node = self.text.index(syn.name(self.text.var(stmt.base.name)), stmt.key)
-            from srcgrad.analysis import probe
-            from srcgrad.analysis.infer import Inference
-
-            key = Inference(unit.program, unit.facts).key(stmt.key)
-            got = probe.index_type(unit.type(stmt.base.name), key)
-            return stmt.base.name, node, isinstance(got, ty.Number)
+            return stmt.base.name, node, isinstance(unit.place_type(stmt), ty.Number)
         name = self.whole(stmt)
         return name, syn.expr("a[...]", a=syn.name(self.text.var(name))), False
 

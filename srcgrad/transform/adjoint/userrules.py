@@ -68,7 +68,7 @@ def contribute(
     args = [rev.bound(b) for b in passed.positional]
     keywords = [ast.keyword(k, rev.bound(b)) for k, b in passed.keywords]
     given = _cotangent(rev, stmt, g, out)
-    made = ast.Call(bind_rule(rev.module, call.entry.fn), [given, out, *args], keywords)
+    made = ast.Call(bind_rule(rev.module, call.entry, call.entry.fn), [given, out, *args], keywords)
     label: list[ast.expr] = [ast.Constant(about(call.entry))]
     if sums(call.entry):
         label.append(ast.Constant(True))
@@ -186,11 +186,11 @@ def about(entry: Entry) -> str:
     return f"rule {describe(entry.fn)} for {entry.name}({names})"
 
 
-def bind_rule(module: Module, fn: Any) -> ast.expr:
+def bind_rule(module: Module, entry: Entry, fn: Any) -> ast.expr:
     """A rule by its name in its module, or as an object that the module is given."""
     code = _code(fn)
     if code is not None:
-        module.rules[code] = fn
+        module.rules[code] = about(entry)
     home, path = getattr(fn, "__module__", None), getattr(fn, "__qualname__", "")
     if isinstance(home, str) and home != "__main__" and _reached(home, path) is fn:
         node: ast.expr = syn.name(module.bind_import(home))
