@@ -13,6 +13,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import webs
+from srcgrad.analysis.coalesce import coalesce
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.analysis.targets import Container, Library, Packed, User
@@ -30,7 +31,7 @@ def sharpen(facts: Facts) -> ir.Function | None:
     work = _Sharpen(facts, count(1 + max((s.sid for s in ir.walk(facts.fn.body)), default=0)))
     body = work.propagate(work.block(facts.fn.body))
     if not work.changed:
-        return None
+        return coalesce(facts)
     return webs.split(replace(facts.fn, body=body))
 
 

@@ -208,7 +208,10 @@ def split(
             out.append(with_blocks(new, tuple(rename(b) for b in ir.blocks(stmt))))
         return tuple(out)
 
-    return replace(fn, body=rename(fn.body))
+    known = dict(fn.webs)
+    webs = {new: known.get(root[1], root[1]) for root, new in chosen.items()}
+    kept = tuple(sorted((w, n) for w, n in webs.items() if "%" not in w))
+    return replace(fn, body=rename(fn.body), webs=kept)
 
 
 def _choose_names(fn: ir.Function, flow: _Reaching, params: list[str]) -> dict[Def, str]:

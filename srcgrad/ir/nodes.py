@@ -378,6 +378,7 @@ class Function:
     doc: str | None
     fn: Any = None
     defaults: tuple[tuple[str, Atom], ...] = ()
+    webs: tuple[tuple[str, str], ...] = ()  # variables of one name told apart: (variable, name)
 
 
 # ---- walking ---------------------------------------------------------------

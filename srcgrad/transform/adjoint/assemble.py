@@ -587,7 +587,8 @@ def _droppable(unit: Unit, stmt: ir.Assign) -> bool:
                 return isinstance(power, ir.Const) and isinstance(power.value, int) and power.value >= 0
             if numbers:
                 return op not in ("truediv", "floordiv", "mod")
-            one = sum(isinstance(t, ty.Array) for t in types) == 1
+            arrays = {a for a, t in zip(expr.args, types, strict=True) if isinstance(t, ty.Array)}
+            one = len(arrays) == 1
             return one and all(isinstance(t, ty.Number | ty.Array) for t in types) and op != "matmul"
     if isinstance(target, Library) and target.entry.pure and not writes_argument(target):
         module = getattr(target.entry.target, "__module__", "") or "numpy"

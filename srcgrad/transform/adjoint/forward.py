@@ -57,8 +57,8 @@ class Forward:
             return True
         if any(self.tracked(v.name) for v in ir.writes(stmt)):
             return True
-        if isinstance(stmt, ir.Store) and isinstance(stmt.base, ir.Var):
-            return self.unit.is_active(stmt.base)
+        if isinstance(stmt, ir.Store):
+            return self.is_unknown_store(stmt)
         if isinstance(stmt, ir.Effect | ir.Assign):
             target = self.unit.facts.targets.get(stmt.sid)
             if isinstance(target, User):

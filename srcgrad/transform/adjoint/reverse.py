@@ -48,6 +48,7 @@ class Reverse:
     state: State = field(default_factory=dict)
     out: list[ast.stmt] = field(default_factory=list)
     line: int = 0
+    inline: dict[str, tuple[ir.Assign, ir.Var]] = field(default_factory=dict)  # views not bound
     shared: dict[str, ast.expr] = field(default_factory=dict)  # `let` names of the rule at hand
     result_seed: str | None = None
     guarded_tries: set[int] = field(default_factory=set)
@@ -58,6 +59,9 @@ class Reverse:
         return self.text.names.suffixed(self.text.var(name), "bar")
 
     def bar_node(self, name: str) -> ast.expr:
+        inline = self.inline.get(name)
+        if inline is not None:
+            return self.view_of_shadow(*inline)
         return syn.name(self.bar(name))
 
     def primal(self, a: ir.Atom) -> ast.expr:
@@ -226,7 +230,7 @@ class Reverse:
     def add_memory(self, name: str, node: ast.expr) -> None:
         """Accumulate into a shadow, in place."""
         if isinstance(self.unit.type(name), ty.Array):
-            self.emit(syn.augment(self.bar(name), ast.Add(), node))
+            self.emit(syn.augment(self.bar_node(name), ast.Add(), node))
             return
         made = self.module.support("accumulate", self.bar_node(name), node)
         self.emit(syn.assign(self.bar(name), made))
@@ -352,6 +356,10 @@ class Reverse:
             return
         self.line = stmt.loc.line
         alias = self.unit.aliases(stmt)
+        if alias is not None and stmt.target.is_temp and isinstance(stmt.value, ir.Index):
+            self.inline[name] = (stmt, alias)  # `u_bar[1:-1]` itself where it is used
+            self.line = 0
+            return
         if alias is None:
             self.emit(syn.assign(self.bar(name), self.zero(name)))
         else:
