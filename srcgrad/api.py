@@ -15,8 +15,10 @@ from srcgrad.analysis import probe
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.signature import signature_key
 from srcgrad.errors import ArgumentError
+from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
 from srcgrad.rules import registry, scope, tables
+from srcgrad.runtime import dispatchers
 
 Wrt = int | str | Sequence[int | str]
 
@@ -51,6 +53,13 @@ class GradFunction:
             raise ArgumentError(f"backend must be 'numpy' or 'numba', got {backend!r}")
         self._fn, self._mode, self._wrt = fn, mode, wrt
         self._aux, self._backend, self._specialize = has_aux, backend, specialize
+        if isinstance(fn, GradFunction):
+            self._options = fn._options
+            self._backend = "numba" if fn._backend == "numba" else backend
+        else:
+            self._options = dispatchers.options_of(fn)
+            if dispatchers.dispatcher_of(fn) is not None:
+                self._backend = "numba"
         tables.load()
         self._rules = scope.entries_of(rules or {})
         self._primal = primal_of(fn, (self._rules, *scope.active()))
@@ -83,15 +92,39 @@ class GradFunction:
         self._last = made
         if scopes:
             scope.evaluated(scopes, made.used_rules())
-        if self._backend == "numba":
-            from srcgrad.runtime import numba as numba_backend
-
-            return self._finish(numba_backend.call(made, extra, self._primal.full(args), kwargs))
+        if made.takes_functions:
+            args = tuple(map(made.backend.argument, args))
         try:
             return self._finish(made.function(*extra, *self._primal.full(args), **kwargs))
         except Exception as error:
             made.explain(error)
             raise
+
+    @property
+    def njit(self) -> Any:
+        """The Numba dispatcher of the current specialisation, to be called from jitted code.
+
+        Example:
+            >>> import numba, srcgrad as sg
+            >>> df = sg.grad(numba.njit(lambda x: x * x))
+            >>> df(3.0) == df.njit(3.0) == 6.0
+            True
+        """
+        if self._backend != "numba":
+            raise ArgumentError(
+                f"{self!r} isn't compiled by Numba",
+                fixes=['make it with backend="numba", or from a function that is compiled'],
+            )
+        self.source  # noqa: B018 - makes one when there is none
+        assert self._last is not None
+        return self._last.function
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What Numba asks of an object that jitted code names."""
+        from srcgrad.runtime import numba as numba_backend
+
+        return numba_backend.type_of(self)
 
     def _scopes(self) -> tuple[scope.Scope, ...]:
         """The rules in force for a call here, strongest first."""
@@ -117,6 +150,7 @@ class GradFunction:
             types = self._types(args, kwargs)
             self._check_wrt(types)
             made = self._compile(types, scopes)
+            made.takes_functions = made.backend is not None and any(map(inspect.isfunction, args))
             self._made[key] = made
             return made
 
@@ -132,21 +166,27 @@ class GradFunction:
         made = self._by_types.get(key)
         if made is None or not made.is_current():
             self._check_wrt(types)
-            made = self._by_types[key] = self._compile(types, scopes)
+            made = self._by_types[key] = self._compile(types, scopes, "numpy")
         return made
 
     def as_primal(self) -> _Primal:
         """This derivative as something to differentiate."""
         return primal_of(self)
 
-    def _compile(self, types: tuple[ty.Type, ...], scopes: Any) -> pipeline.Compiled:
-        if not self._specialize:
+    def _compile(
+        self, types: tuple[ty.Type, ...], scopes: Any, backend: str | None = None
+    ) -> pipeline.Compiled:
+        backend = backend or self._backend
+        if not self._specialize and backend != "numba":
             types = tuple(generic(t) for t in types)
         inner, target = self._primal.for_types(types, scopes)
         wrt = tuple(dict.fromkeys(i.param for i in self._items))
         spread = len(wrt) != len(self._items) or any(i.position is not None or i.key for i in self._items)
         single = self._single and not spread
-        request = pipeline.Request(target, self._mode, wrt, types, self._aux, single)
+        options = tuple(self._options.items()) if backend == "numba" else ()
+        request = pipeline.Request(
+            target, self._mode, wrt, types, self._aux, single, backend, options
+        )
         made = pipeline.compile_request(request, scopes)
         if inner is not None:
             made.requires.append(inner)

@@ -27,6 +27,7 @@ from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import loader, rulenotes
+from srcgrad.transform import numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
@@ -43,6 +44,8 @@ class Request:
     types: tuple[ty.Type, ...]  # of the function's parameters in order, bound ones included
     aux: bool = False
     single: bool = True  # one gradient, not a tuple of one
+    backend: str = "numpy"
+    options: tuple[tuple[str, Any], ...] = ()  # of njit
 
 
 @dataclass
@@ -57,6 +60,10 @@ class Compiled:
     program: Program | None = None
     requires: list[Any] = field(default_factory=list)  # derivatives that were seen through
     rules: dict[CodeType, str] = field(default_factory=dict)  # the users' rules that it calls
+    backend: Any = None  # the module that compiles it, if one does
+    tree: ast.Module | None = None
+    takes_functions: bool = False  # some arguments are Python functions
+    file: str = ""  # of the primal
 
     def used_rules(self) -> set[Hashable]:
         """Keys of the functions whose overrides the derivative uses."""
@@ -64,7 +71,11 @@ class Compiled:
         return used.union(*(r.used_rules() for r in self.requires))
 
     def explain(self, error: BaseException) -> None:
-        """Say in an exception that came out of a rule which one it was."""
+        """Say in an exception that came out of a rule which one it was; raise ours for Numba's."""
+        if self.backend is not None and self.backend.is_numba_error(error):
+            assert self.tree is not None and self.program is not None
+            lines = writer.line_table(self.tree, self.text)
+            raise self.backend.explained(error, self.text, lines, self.file) from None
         if self.rules:
             rulenotes.add_note(error, self.rules)
 
@@ -74,6 +85,10 @@ class Compiled:
             return False
         for place, known in self.globals:
             now = _read(place)
+            if now is place.value and self.backend is None:
+                continue
+            if self.backend is not None and not self.backend.is_same(place.value, now):
+                return False
             if now is place.value:
                 continue
             if isinstance(known, ty.Static) or global_type(_with(place, now)) != known:
@@ -114,13 +129,20 @@ def compile_request(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]
     """Run all passes for a request."""
     drafted = draft([request], scopes=scopes)
     fn, program, module, name = drafted.fns[0], drafted.program, drafted.module, drafted.names[0]
-    tree = _tree(module, drafted.functions, fn, request)
+    tree = _tree(module, drafted.functions, fn, request, program)
     text = writer.write(tree)
-    made = loader.load(f"{_stem(fn)}__{name}", text, module.objects)
+    objects: dict[str, Any] = module.objects
+    backend: Any = None
+    if request.backend == "numba":
+        from srcgrad.runtime import numba as backend  # type: ignore[no-redef]
+
+        objects = backend.prepared(objects, dict(request.options))
+    made = loader.load(f"{_stem(fn)}__{name}", text, objects)
     known = _dependencies(program, module)
     return Compiled(
-        text, made, getattr(made, name), name, known, program, list(program.requires), module.rules
-    )
+        text, made, getattr(made, name), name, known, program, list(program.requires), module.rules,
+        backend, tree, file=fn.loc.file,
+    )  # fmt: skip
 
 
 def _stem(fn: ir.Function) -> str:
@@ -145,10 +167,25 @@ def _taken(fn: ir.Function) -> set[str]:
 
 
 def _tree(
-    module: Module, functions: list[ast.stmt], fn: ir.Function, request: Request
+    module: Module, functions: list[ast.stmt], fn: ir.Function, request: Request, program: Program
 ) -> ast.Module:
+    if request.backend == "numba":
+        return _numba_tree(module, functions, fn, request, program)
     body = [*_header(fn, request), *module.import_statements(), *functions]
     return ast.Module(body, [])
+
+
+def _numba_tree(
+    module: Module, functions: list[ast.stmt], fn: ir.Function, request: Request, program: Program
+) -> ast.Module:
+    options = dict(request.options)
+    if numba_text.is_cacheable(module):
+        options["cache"] = True
+    body = numba_text.adapt(functions, options, numba_text.is_single(request.types))
+    frozen = numba_text.frozen(module, options)
+    notes = numba_text.notes(module, program.sources)
+    head = [*_header(fn, request), *notes, *numba_text.imports(body, module)]
+    return ast.Module([*head, *frozen, *body], [])
 
 
 def _header(fn: ir.Function, request: Request) -> list[ast.stmt]:
@@ -237,6 +274,7 @@ class Draft:
     specs: list[Spec]
     names: list[str]  # of the functions asked for
     functions: list[ast.stmt]  # these and what they call
+    made_for: dict[str, Spec] = field(default_factory=dict)  # each function, and from what
 
 
 def draft(
@@ -253,6 +291,9 @@ def draft(
     for fn, source in found:
         program.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = source.digest
     module = Module({name for fn, _ in found for name in _taken(fn)})
+    module.backend = requests[0].backend if requests else "numpy"
+    if module.backend == "numba":
+        module.taken |= {"njit", "jit"}
     adjoint, tangent = Adjoint(program, module), Tangent(program, module)
     out = Draft(program, module, [fn for fn, _ in found], [], [], [])
     given = [*names, *[None] * (len(requests) - len(names))]
@@ -269,7 +310,17 @@ def draft(
         out.functions += [function for group in groups for function in group]
         out.names.append(name)
         out.specs.append(spec)
+        out.made_for[name] = spec
+    out.made_for |= {n: spec for spec, pair in adjoint.callees.names.items() for n in pair}
+    out.made_for |= {n: spec for spec, n in tangent.names.items()}
     return out
+
+
+def tree_of(drafted: Draft, request: Request) -> ast.Module:
+    """The module of a draft for one request, ready for the writer."""
+    return _tree(
+        drafted.module, drafted.functions, drafted.fns[0], request, drafted.program
+    )
 
 
 def spec_of(fn: ir.Function, request: Request) -> Spec:

@@ -1,9 +1,10 @@
-"""Rewrite library calls that write into an array as stores, which the rest understands.
+"""Rewrite library calls that write into an array as stores, and some others as simpler ones.
 
     np.multiply(a, b, out=u)         u[...] = np.multiply(a, b)
     u.fill(e); np.copyto(u, e)       u[...] = e
     u.sort()                  ->     u[...] = np.sort(u)
     np.fill_diagonal(u, e)           u[support.diagonal_index(u)] = e
+    np.select([p, q], [a, b], c)     np.where(p, a, np.where(q, b, c))
     np.add.at(u, k, e)               a store with operator add_at: every writer counts
 """
 
@@ -44,6 +45,7 @@ class _Desugar:
     sids: Any
     changed: bool = False
     out: list[ir.Stmt] = field(default_factory=list)
+    result: ir.Atom = _NONE  # what the call at hand gives
     loc: ir.Loc = field(default_factory=lambda: ir.Loc("", 0, 0, 0, 0))
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -143,7 +145,8 @@ class _Desugar:
             return False
         if made:
             if isinstance(stmt, ir.Assign):
-                self.out.append(replace(stmt, value=_NONE))
+                self.out.append(replace(stmt, value=self.result))
+            self.result = _NONE
             return True
         return self.with_out(stmt)
 
@@ -183,6 +186,33 @@ class _Desugar:
         signature, write = _METHODS[expr.name]
         args = _bind(signature, (expr.obj, *expr.args), expr.kwargs)
         return args is not None and write(self, args)
+
+    def items(self, a: ir.Atom) -> tuple[ir.Atom, ...] | None:
+        """The items of a list or tuple that is written out for the call at hand."""
+        defs, readers = self.places.get(a.name, ([], [])) if isinstance(a, ir.Var) else ([], [])
+        if len(defs) != 1 or len(readers) != 1 or not isinstance(defs[0], ir.Assign):
+            return None
+        made = defs[0].value
+        if not isinstance(made, ir.Build) or made.kind not in ("list", "tuple"):
+            return None
+        if any(isinstance(i, ir.Star) for i in made.items):
+            return None
+        names = {i.name for i in made.items if isinstance(i, ir.Var)}
+        bound = [s for n in names for s in self.places.get(n, ([], []))[0]]
+        if any(defs[0].sid < s.sid < readers[0].sid for s in bound):
+            return None  # bound again in between
+        return tuple(ir.unstar(i) for i in made.items)
+
+    @cached_property
+    def places(self) -> dict[str, tuple[list[ir.Stmt], list[ir.Stmt]]]:
+        """For each variable the statements that bind it and those that read it."""
+        out: dict[str, tuple[list[ir.Stmt], list[ir.Stmt]]] = {}
+        for s in ir.walk(self.facts.fn.body):
+            for v in ir.writes(s):
+                out.setdefault(v.name, ([], []))[0].append(s)
+            for v in ir.reads(s):
+                out.setdefault(v.name, ([], []))[1].append(s)
+        return out
 
     # ---- ufunc.at ----
 
@@ -356,6 +386,17 @@ def _fill_diagonal(work: _Desugar, args: Args) -> bool:
     return True
 
 
+def _select(work: _Desugar, args: Args) -> bool:
+    """`np.select` is `np.where` inside `np.where`, so that masks of lanes need only know that."""
+    tests, choices = work.items(args["condlist"]), work.items(args["choicelist"])
+    if tests is None or choices is None or len(tests) != len(choices) or not tests:
+        return False
+    work.result = args["default"]
+    for test, choice in zip(reversed(tests), reversed(choices), strict=True):
+        work.result = work.numpy("where", test, choice, work.result)
+    return True
+
+
 def _put_along_axis(work: _Desugar, args: Args) -> bool:
     a = args["arr"]
     key = work.support("along_axis_index", a, args["indices"], args["axis"])
@@ -371,6 +412,7 @@ _FUNCTIONS: dict[int, tuple[str, Write]] = {
     id(np.place): ("arr, mask, vals", _place),
     id(np.putmask): ("a, mask, values", _putmask),
     id(np.fill_diagonal): ("a, val, wrap=False", _fill_diagonal),
+    id(np.select): ("condlist, choicelist, default=0", _select),
     id(np.put_along_axis): ("arr, indices, values, axis", _put_along_axis),
 }
 _METHODS: dict[str, tuple[str, Write]] = {

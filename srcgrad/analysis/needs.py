@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from srcgrad.analysis.effects import may_hold_memory
+from srcgrad.analysis.lanes import Lanes, source
 from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.partials import Term, must_reduce, same_shape, stays_thin, takes_thin, vjp_term
 from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, User
@@ -36,6 +38,11 @@ class NeedsTable:
     unit: Unit
     terms: dict[int, list[Term]] = field(default_factory=dict)
     _again: dict[str, ir.Assign | None] = field(default_factory=dict)
+
+    @cached_property
+    def lanes(self) -> Lanes:
+        """Which variables have a mask of the lanes that count."""
+        return Lanes(self.unit, self.library_terms).run()
 
     # ---- computing a temporary again ----
 
@@ -209,6 +216,13 @@ class NeedsTable:
             case Library() if target.entry.kind == "function":
                 self._read(out, rule_call(target.entry, target.args).atoms())
                 self._result(out, stmt)
+            case Library() if target.entry.kind == "custom":
+                out.after.add(saved_name(stmt))
+                for a in rule_call(target.entry, target.args).atoms():
+                    if self.unit.is_active(a):
+                        self._shape(out, a)
+                if not isinstance(self.unit.type(stmt.target.name), ty.Number | ty.Array):  # type: ignore[union-attr]
+                    self._result(out, stmt)
             case Library():
                 for term in self.library_terms(stmt, expr, target):
                     names, contents = self.roots_of(term.reads())
@@ -225,6 +239,8 @@ class NeedsTable:
                             self._shape(out, term.operand)
             case User():
                 out.after.add(saved_name(stmt))
+                if target.closure is not None:
+                    self._shape(out, target.closure)
             case Container():
                 if target.name == "pop" and isinstance(stmt, ir.Assign):
                     out.after.add(stmt.target.name)
@@ -248,6 +264,8 @@ class NeedsTable:
         call = unit.facts.targets.get(defs[0].sid) if len(defs) == 1 else None
         if not isinstance(call, Library) or not isinstance(defs[0], ir.Assign):
             return self.roots_of([v])[0]
+        if unit.loops[defs[0].sid] or v.name in unit.params:
+            return self.roots_of([v])[0]  # the value may be of an earlier definition
         out: set[str] = set()
         result = unit.type(v.name)
         for term in self.library_terms(defs[0], defs[0].value, call):
@@ -255,7 +273,7 @@ class NeedsTable:
                 return self.roots_of([v])[0]
             if not takes_thin(term, unit.type(term.operand.name), result):
                 return self.roots_of([v])[0]
-            if stays_thin(unit.facts, term, result):
+            if stays_thin(unit.facts, term, result) or source(term) is not None:
                 out |= self.thin_needs(term.operand)
         return out
 
@@ -313,7 +331,8 @@ class NeedsTable:
     def _store(self, stmt: ir.Store, out: Needs) -> None:
         self._read(out, ir.key_atoms(stmt.key))
         self._shape(out, stmt.base)
-        if must_reduce(self.unit.facts.of(stmt.value), self.unit.place_type(stmt)):
+        place = ty.UNKNOWN if stmt.op is not None else self.unit.place_type(stmt)
+        if must_reduce(self.unit.facts.of(stmt.value), place):
             if not isinstance(self.unit.facts.of(stmt.value), ty.Number):
                 self._shape(out, stmt.value)
         if stmt.op in ("mul", "truediv", "pow", "mod", "floordiv", "matmul"):

@@ -346,7 +346,7 @@ class _Flow:
             # The array stays: only its contents change.
             if not isinstance(self.unit.type(stmt.target.name), ty.Unknown):
                 defined = []
-        if self.unit.user_call(stmt) is not None:
+        if self.unit.leaves_saved(stmt):
             defined.append(saved_name(stmt))
         for name in defined:
             if name in live:
@@ -514,7 +514,7 @@ def _bound_before(unit: Unit) -> dict[int, frozenset[str]]:
                     now = None
                 case _:
                     now = now | {v.name for v in ir.writes(stmt)}
-                    if unit.user_call(stmt) is not None:
+                    if unit.leaves_saved(stmt):
                         now = now | {saved_name(stmt)}
         return now
 

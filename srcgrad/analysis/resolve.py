@@ -9,8 +9,8 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -19,6 +19,7 @@ from srcgrad.analysis.targets import Bound, Packed
 from srcgrad.errors import SourceUnavailable, UnsupportedSyntax, located
 from srcgrad.frontend import source as source_module
 from srcgrad.frontend.lower import lower
+from srcgrad.frontend.resolve import Handed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules import registry
@@ -93,7 +94,7 @@ def constant_atom(value: Any, name: str) -> ir.Atom:
     simple = value is None or isinstance(value, bool | int | float | complex | str | bytes)
     if simple and type(value).__module__ == "builtins":
         return ir.Const(value)
-    root = ir.Root("namespace", name, SimpleNamespace(value=value))
+    root = ir.Root("namespace", name, Handed(value))
     return ir.Global(root, ("value",), value)
 
 
@@ -336,9 +337,12 @@ def _literal_tuples(fn: ir.Function) -> dict[str, ir.Const]:
         for v in ir.writes(stmt):
             defs.setdefault(v.name, []).append(stmt)
     out: dict[str, ir.Const] = {}
+    reads = Counter(v.name for stmt in ir.walk(fn.body) for v in ir.reads(stmt))
     for stmt in ir.walk(fn.body):
         if not isinstance(stmt, ir.Assign) or len(defs[stmt.target.name]) != 1:
             continue
+        if isinstance(stmt.value, ir.Build) and stmt.value.kind == "list" and reads[stmt.target.name] > 1:
+            continue  # something may be appended to it
         if any(p.name == stmt.target.name for p in fn.params):
             continue
         if isinstance(stmt.value, ir.Build) and stmt.value.kind in ("tuple", "list"):

@@ -151,6 +151,13 @@ class Unit:
         found = self.facts.targets.get(stmt.sid)
         return found if isinstance(found, User) else None
 
+    def leaves_saved(self, stmt: ir.Stmt) -> bool:
+        """Whether a call in the forward sweep returns something for its reverse besides its value."""
+        found = self.facts.targets.get(stmt.sid)
+        if isinstance(found, Library):
+            return found.entry.kind == "custom" and self.differentiates(stmt)
+        return isinstance(found, User)
+
     def differentiates(self, stmt: ir.Stmt) -> bool:
         """Whether the reverse sweep has something to do for the statement itself."""
         match stmt:

@@ -32,7 +32,7 @@ def call(
 
     A function with source is followed for the type of its result and for what it shares memory
     with; no derivative passes through what it does."""
-    if user_source(value) is not None:
+    if user_source(value) is not None:  # a decorated function stands in for its own
         try:
             return _followed(work, stmt, entry, value, args, kwargs, where)
         except SrcgradError:
@@ -61,7 +61,8 @@ def _followed(
     work: Inference, stmt: ir.Stmt, entry: Entry, value: Any, args: _Args, kwargs: _Kwargs,
     where: ir.Atom,
 ) -> ty.Type | None:  # fmt: skip
-    fn, before, named = work.program.function(value, where)
+    raw = entry.kind == "custom" and entry.backward is None
+    fn, before, named = work.program.function(entry.fn if raw else value, where)
     keywords = {**dict(named), **{k: v for k, v in kwargs if k is not None}}
     rest = [(None, v) for k, v in kwargs if k is None]
     bound = bind_user(
@@ -69,6 +70,8 @@ def _followed(
     )
     types = tuple(work.bound_type(b) for b in bound)
     result = work.program.returns(fn, types)
+    if raw and result is not None:  # (value, gradient function)
+        result = result.items[0] if isinstance(result, ty.Tuple) else ty.UNKNOWN
     # A rule for a bound method, or for a callable object, isn't passed the object.
     first = len(before) if entry.target == value and value is not fn.fn else 0
     pairs = tuple(zip((p.name for p in fn.params), bound, strict=True))[first:]
@@ -93,7 +96,7 @@ def rule_call(entry: Entry, args: Sequence[tuple[str, Bound]]) -> RuleCall:
     defaults filled in as far as the rule takes arguments."""
     out = RuleCall()
     given = dict(args)
-    slots = _slots(entry.fn)
+    slots = _slots(entry.fn) if entry.kind == "function" else _Slots([], [], True, set(), True)
     params = entry.params
     if params is None:
         out.positional = [b for _, b in args]

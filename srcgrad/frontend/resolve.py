@@ -54,6 +54,13 @@ def _held(space: Namespace) -> Any:
     return object.__getattribute__(space, "__dict__")["%names"]
 
 
+class Handed:
+    """An object that was known when compiling, handed to a generated module."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
 class Cells:
     """The captured variables of a closure; attributes read them live."""
 
@@ -270,7 +277,8 @@ def _scipy_path(value: Any, name: str, module: str) -> Global | None:
 
 def extend(found: Global, name: str) -> Global | None:
     """`found.name` when what it names is a module or class, whose attributes are fixed names."""
-    if not isinstance(found.value, ModuleType | type):
+    fixed = isinstance(found.value, ModuleType | type | Namespace | Cells | Handed)
+    if not fixed and not hasattr(found.value, "__srcgrad_entry__"):
         return None
     try:
         value = getattr(found.value, name)

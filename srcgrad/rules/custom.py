@@ -77,6 +77,13 @@ def register(entry: Entry) -> None:
         _version += 1
 
 
+def changed_rules() -> None:
+    """Note that the rule a function carries is another now."""
+    global _version
+    with _lock:
+        _version += 1
+
+
 def _register_name(name: str, fn: Callable[..., Any], replace: bool) -> None:
     global _version
     if not callable(fn):

@@ -47,6 +47,9 @@ class Entry:
     kind "structured": both formulas are given.
     kind "function": the reverse rule is a Python function `vjp(g, out, *args, **kwargs)` that
     returns one cotangent per positional argument.
+    kind "custom": the forward sweep calls `fn`, which returns the result and what the reverse sweep
+    needs; the reverse sweep calls `backward` with that and the cotangent, or what was returned is
+    itself a function of the cotangent (`backward` is None).
     kind "nondiff": the derivative is zero.
     kind "refuse": srcgrad does not differentiate it; `note` says why and what to write instead.
 
@@ -68,7 +71,8 @@ class Entry:
     # Does the result share memory with the first argument: "never", "maybe", "always".
     view: str = "never"
     writes: tuple[str, ...] = ()  # parameters written in place (out=, and the like)
-    fn: Callable[..., Any] | None = None  # kind "function": the vjp; its jvp is `jvp_fn`
+    # kind "function": the vjp; its jvp is `jvp_fn`: (primals, tangents) -> (result, tangent).
+    fn: Callable[..., Any] | None = None
     jvp_fn: Callable[..., Any] | None = None
     note: str = ""
     zero: frozenset[str] = frozenset()  # parameters in which the derivative is zero
@@ -76,6 +80,7 @@ class Entry:
     # Rules for calls with so many positional arguments, where that makes another function of it
     # (`max(xs)`, `max(x, y)`); see `for_call`.
     variants: dict[int, Entry] = field(default_factory=dict)
+    backward: Callable[..., Any] | None = None  # kind "custom": (saved, cotangent) -> cotangents
     given: bool = False  # a user's rule, which stands for all calls of the target
     builtin: Entry | None = None  # the rule that a user's rule takes the place of
 

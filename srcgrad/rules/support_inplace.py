@@ -1,10 +1,10 @@
-"""Rules of the helpers in `srcgrad.runtime.support` for library functions that write in place."""
+"""Rules of the helpers in `srcgrad.runtime.support` for functions that write in place and for lanes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from srcgrad.rules.registry import linear, nondiff, structured
+from srcgrad.rules.registry import elementwise, linear, nondiff, structured
 from srcgrad.runtime import support
 
 _V = np.array([0.3, -1.7, 0.6, 2.2])
@@ -19,6 +19,15 @@ nondiff(
     support.along_axis_index,
     support.distinct_index,
     support.winners,
+    support.any_lane,
+    support.lanes_at,
+)
+elementwise(
+    support.masked,
+    "mask, x",
+    zero=("mask",),
+    x="support.masked(mask, g)",
+    at=[(_V > 0.5, _V), (True, 0.4), (_M > 0.4, 0.7)],
 )
 linear(
     support.cycled,

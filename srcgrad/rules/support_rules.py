@@ -87,3 +87,31 @@ linear(
     zero=("like",),
     at=[(_V, _W)],
 )
+
+
+def _captured(closure: Any, k: Any, name: Any) -> ty.Type:
+    del name
+    items: tuple[ty.Type, ...] = ()
+    if isinstance(closure, ty.Tuple):
+        items = closure.items
+    elif isinstance(closure, ty.ClosureType):
+        items = closure.free
+    at = getattr(k, "value", None)
+    return items[at] if isinstance(at, int) and at < len(items) else ty.UNKNOWN
+
+
+linear(
+    support.captured,
+    "closure, k, name",
+    closure="support.captured_back(g, closure, k)",
+    zero=("k", "name"),
+    result=_captured,
+    at=[((0.3, _V), 1, "x")],
+)
+linear(
+    support.captured_back,
+    "ct, closure, k",
+    ct="support.captured(g, k, '')",
+    zero=("closure", "k"),
+    at=[(_V, (0.3, _W), 1)],
+)

@@ -24,6 +24,8 @@ class Module:
     functions: list[ast.stmt] = field(default_factory=list)
     reads: dict[tuple[str, tuple[str, ...]], ir.Global] = field(default_factory=dict)
     dtypes: dict[str, Any] = field(default_factory=dict)
+    backend: str = "numpy"
+    frozen: dict[str, ir.Global] = field(default_factory=dict)  # Numba: names of their own
     rules: dict[CodeType, str] = field(default_factory=dict)  # what users' rules are, by their code
     _by_id: dict[int, str] = field(default_factory=dict)
 
@@ -56,6 +58,8 @@ class Module:
         if isinstance(a, ir.Const):
             return syn.number(a.value)
         self.reads[a.root.key, a.path] = a
+        if self.backend == "numba" and not _known_to_numba(a):
+            return syn.name(self.freeze(a))
         match a.root.kind:
             case "builtins":
                 return syn.name(a.path[0])
@@ -66,6 +70,18 @@ class Module:
         for part in a.path:
             base = ast.Attribute(base, part, ast.Load())  # type: ignore[assignment]
         return base
+
+    def freeze(self, a: ir.Global) -> str:
+        """A name of this module for what a global of another holds now."""
+        if a.root.kind != "module":
+            return self.bind_object(a.path[-1] if a.path else a.root.key, a.value)
+        known = [n for n, g in self.frozen.items() if (g.root.key, g.path) == (a.root.key, a.path)]
+        if known:
+            return known[0]
+        self.bind_import(a.root.key)
+        name = self.unique(a.path[-1] if a.path else a.root.key)
+        self.frozen[name] = a
+        return name
 
     def formula(self, node: ast.expr) -> ast.expr:
         """Note the modules that a rule's formula mentions."""
@@ -94,3 +110,7 @@ class Module:
             else:
                 out.append(ast.Import([ast.alias(module, bound)]))
         return out
+
+
+def _known_to_numba(a: ir.Global) -> bool:
+    return a.root.kind == "builtins" or a.root.key.split(".")[0] in ("numpy", "math", "cmath")

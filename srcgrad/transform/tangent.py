@@ -315,12 +315,23 @@ class Walk:
             made = syn.assign(self.dot_name(name), node)
             self.late.setdefault(stmt.sid, []).append(made)
             return
-        if name.startswith("%") and self.unit.kind(name) != "memory":
+        if self.may_wait(stmt):
             self.waiting[name] = node
             return
         if isinstance(node, ast.Name) and node.id == self.dot_name(name):
             return
         self.emit(syn.assign(self.dot_name(name), node))
+
+    def may_wait(self, stmt: ir.Assign) -> bool:
+        """Whether a tangent can be folded into its one use, in the same block."""
+        name = stmt.target.name
+        if not name.startswith("%") or self.unit.kind(name) == "memory":
+            return False
+        if len(self.unit.defs.get(name, ())) != 1:
+            return False
+        here = self.unit.place[stmt.sid][:-1], self.unit.place[stmt.sid][-1][0]
+        spots = [self.unit.place[r.sid] for r in self.unit.readers.get(name, ())]
+        return all((p[:-1], p[-1][0]) == here for p in spots)
 
     def assign(self, stmt: ir.Assign) -> None:
         name, expr = stmt.target.name, stmt.value

@@ -353,6 +353,15 @@ from srcgrad.runtime.support.join import (
 from srcgrad.runtime.support.join import (
     vstack_back as vstack_back,
 )
+from srcgrad.runtime.support.lanes import (
+    any_lane as any_lane,
+)
+from srcgrad.runtime.support.lanes import (
+    lanes_at as lanes_at,
+)
+from srcgrad.runtime.support.lanes import (
+    masked as masked,
+)
 from srcgrad.runtime.support.linalg import (
     adjoint as adjoint,
 )
@@ -640,6 +649,12 @@ from srcgrad.runtime.support.reduce import (
 )
 from srcgrad.runtime.support.reduce import (
     valid as valid,
+)
+from srcgrad.runtime.support.rulechecks import (
+    captured as captured,
+)
+from srcgrad.runtime.support.rulechecks import (
+    captured_back as captured_back,
 )
 from srcgrad.runtime.support.rulechecks import (
     cotangent as cotangent,

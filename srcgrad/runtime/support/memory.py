@@ -168,8 +168,21 @@ def view_bar(v: Any, a: Any, made: Any) -> Any:
     if not isinstance(v, np.ndarray) or not isinstance(a, np.ndarray):
         return made if v is a and not is_number(v) else zeros(v)
     if np.may_share_memory(v, a):
-        return made
+        return _writable(made)
     return zeros(v)
+
+
+def _writable(view: np.ndarray) -> np.ndarray:
+    """A view of a shadow that takes contributions; `np.diag` makes read-only ones."""
+    if any(s == 0 and n > 1 for s, n in zip(view.strides, view.shape, strict=True)):
+        raise error(
+            "UnsupportedSyntax",
+            "an array that is written into is broadcast without a copy in differentiated code: "
+            "use a copy of it",
+        )
+    if not view.flags.writeable:
+        view.flags.writeable = True
+    return view
 
 
 def attr_bar(v: Any, a_bar: Any, name: str) -> Any:

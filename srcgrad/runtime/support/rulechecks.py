@@ -175,8 +175,8 @@ def _fail(about: str, problem: str) -> NoReturn:
 def cotangents_back(ct: Any, value: Any, arguments: tuple[Any, ...]) -> Any:
     """The cotangent of `value` from those of `cotangents(value, arguments)`.
 
-    >>> cotangents_back([3.0, None], (2.0, None), (1.5, 1.0))
-    [3.0, None]
+    >>> cotangents_back([3.0, None], (2.0, 4.0), (1.5, 1.0))
+    [3.0, 0.0]
     """
     if len(arguments) == 1 and not _is_one(value, arguments[0]):
         return _fitted(_item(ct, 0), value)
@@ -204,8 +204,10 @@ def cotangent_again(ct: Any, value: Any, argument: Any) -> Any:
 
 def _fitted(ct: Any, c: Any) -> Any:
     """The cotangent of c, which was summed or broadcast to what ct is the cotangent of."""
-    if ct is None or c is None:
+    if c is None:
         return None
+    if ct is None:
+        return zeros(c)
     if isinstance(c, tuple | list):
         return [_fitted(_item(ct, k), v) for k, v in enumerate(c)]
     if isinstance(c, dict):
@@ -226,3 +228,51 @@ def cotangent_of_back(ct: Any, g: Any) -> Any:
     if isinstance(g, dict):
         return {k: cotangent_of_back(ct.get(k), v) for k, v in g.items()}
     return unbroadcast(ct, g) if np.shape(ct) != np.shape(g) else ct
+
+
+# ---- nested functions that are values ----
+
+
+def captured(closure: Any, k: int, name: str) -> Any:
+    """What a nested function captures: item k where it is written out as a tuple; of a function of
+    Python the variable of that name, looked for in the functions that it captures too.
+
+    >>> def outer(e):
+    ...     return lambda g: g * e
+    >>> captured(outer(3.0), 0, "e"), captured((3.0,), 0, "e")
+    (3.0, 3.0)
+    """
+    if isinstance(closure, tuple | list):
+        return closure[k]
+    found = _cell(closure, name, set())
+    if found is None:
+        raise error("NotDifferentiable", f"{closure!r} captures nothing with the name {name}")
+    return found[0]
+
+
+def _cell(fn: Any, name: str, seen: set[int]) -> tuple[Any] | None:
+    code = getattr(fn, "__code__", None)
+    if code is None or id(fn) in seen:
+        return None
+    seen.add(id(fn))
+    cells = dict(zip(code.co_freevars, fn.__closure__ or (), strict=True))
+    if name in cells:
+        return (cells[name].cell_contents,)
+    for cell in cells.values():
+        found = _cell(cell.cell_contents, name, seen)
+        if found is not None:
+            return found
+    return None
+
+
+def captured_back(g: Any, closure: Any, k: int) -> Any:
+    """The cotangent of a nested function that is written out, from that of what it captures.
+
+    >>> captured_back(2.0, (3.0, 1.0), 0)
+    [2.0, 0.0]
+    """
+    if not isinstance(closure, tuple | list):
+        return None
+    out = zeros(closure)
+    out[k] = g
+    return out

@@ -23,6 +23,7 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.callee import Callees
+from srcgrad.transform.adjoint.closures import Plain
 from srcgrad.transform.adjoint.forward import Forward
 from srcgrad.transform.adjoint.reverse import Reverse
 from srcgrad.transform.adjoint.slots import Slots
@@ -58,7 +59,7 @@ class Adjoint:
     single: bool = True
 
     def __post_init__(self) -> None:
-        self.callees = Callees(self.pair)
+        self.callees = Callees(self.pair, Plain(self.program, self.module, self.order))
 
     # ---- entry points ----
 

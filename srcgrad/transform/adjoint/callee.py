@@ -12,6 +12,7 @@ from srcgrad.analysis.unit import Spec, Unit
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.transform.adjoint.closures import Part, Plain
 
 
 @dataclass
@@ -23,7 +24,7 @@ class CompiledCallee:
     result: str  # "value", "memory" or "none"
     memory: bool  # it writes or passes on memory of its arguments
     shadows: list[ir.Atom]  # arguments whose shadows follow the arguments of forward
-    returned: list[Bound]  # arguments whose adjoints reverse returns, in order
+    returned: list[Bound | Part]  # arguments whose adjoints reverse returns, in order
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Callees:
     """Specialisations of callees by what they are compiled for."""
 
     compile: Callable[[Spec], tuple[str, str]]
+    plain: Plain
     names: dict[Spec, tuple[str, str]] = field(default_factory=dict)
     _sites: dict[tuple[int, int], CompiledCallee | None] = field(default_factory=dict)
 
@@ -65,16 +67,20 @@ class Callees:
         shadows = [
             b for b, g, a in zip(bounds, groups, active, strict=True) if g is not None and a and not isinstance(b, Packed)
         ]
+        receivers: list[Bound | Part] = list(bounds[: len(target.args)])
+        if isinstance(target.closure, ir.Var):
+            receivers += [Part(target.closure, k) for k in range(len(bounds) - len(receivers))]
         returned = [
             b
-            for b, g, a, t in zip(bounds, groups, active, target.types, strict=True)
+            for b, g, a, t in zip(receivers, groups, active, target.types, strict=True)
             if a and (g is None or not isinstance(t, ty.Array))
         ]
-        if target.closure is not None and any(active[len(target.args) :]):
+        if target.closure is not None and any(g is not None for g in groups[len(target.args) :]):
             raise located(
                 UnsupportedSyntax,
                 stmt.loc,
-                "a nested function that captures active variables is called through a variable",
+                "a nested function that captures arrays which are written into is called through a "
+                "variable",
                 fixes=["pass what it captures as arguments"],
             )
         result = "none" if not result_active else "memory" if result_memory else "value"

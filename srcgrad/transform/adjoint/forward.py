@@ -12,6 +12,7 @@ from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint import closures, userrules
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.module import Module
@@ -289,24 +290,33 @@ class Forward:
             target = self.unit.facts.targets.get(stmt.sid)
             if isinstance(target, User):
                 return self.call(stmt, target)
+            if isinstance(target, Library) and self.unit.leaves_saved(stmt):
+                return userrules.forward_custom(self, stmt, target)
         return None
 
     def is_replaced(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Assign | ir.Effect):
             return False
         target = self.unit.facts.targets.get(stmt.sid)
+        if isinstance(target, Library):
+            return self.unit.leaves_saved(stmt)
+        if closures.is_nested_call(self.unit.facts, stmt):
+            return True
         return isinstance(target, User) and self.callees.of(self.unit, stmt, target) is not None
 
     def call(self, stmt: ir.Assign | ir.Effect, target: User) -> list[ast.stmt] | None:
         found = self.callees.of(self.unit, stmt, target)
         if found is None:
-            return None
+            made = self.plain_call(stmt)
+            if made is None:
+                return None
+            if isinstance(stmt, ir.Assign):
+                return [syn.assign(self.text.var(stmt.target.name), made)]
+            return [ast.Expr(made)]
         args = [self.text_bound(b) for b in target.args]
         if target.closure is not None:
-            assert isinstance(target.closure, ir.Var)
-            n = len(target.types) - len(target.args)
             base = self.primal(target.closure)
-            args += [syn.expr("c[k]", c=base, k=syn.number(k)) for k in range(n)]
+            args += closures.parts(self.module, self.unit.facts, target, base)
         args += [self.bar_argument(b) for b in found.shadows]
         made = syn.call(found.forward, *args)
         parts: list[ast.expr] = []
@@ -320,6 +330,12 @@ class Forward:
                 parts.append(syn.name("_"))
         parts.append(syn.name(self.slots.saved(stmt)))
         return [syn.assign(syn.tuple_of(parts), made)]
+
+    def plain_call(self, stmt: ir.Assign | ir.Effect) -> ast.expr | None:
+        """The call of a nested function that no derivative passes through."""
+        return self.callees.plain.call(
+            self.unit.facts, stmt, self.text_bound, self.text.atom, self.is_replaced
+        )
 
     def bar_argument(self, b: object) -> ast.expr:
         assert isinstance(b, ir.Var)

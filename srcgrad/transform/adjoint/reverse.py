@@ -12,7 +12,15 @@ import numpy as np
 from srcgrad.analysis.control import always_leaves, escaping, upward_exposed
 from srcgrad.analysis.effects import RESULT, surely_copies
 from srcgrad.analysis.needs import must_reduce, saved_name
-from srcgrad.analysis.partials import HELPERS, Term, _names, expand_let, stays_thin, takes_thin
+from srcgrad.analysis.partials import (
+    HELPERS,
+    Term,
+    _names,
+    expand_let,
+    same_shape,
+    stays_thin,
+    takes_thin,
+)
 from srcgrad.analysis.recording import Recording, Save
 from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, Uncharted, User
 from srcgrad.analysis.unit import Unit
@@ -26,8 +34,9 @@ from srcgrad.errors import (
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.adjoint import userrules
+from srcgrad.transform.adjoint import closures, userrules
 from srcgrad.transform.adjoint.callee import Callees
+from srcgrad.transform.adjoint.masks import Mask, Masks
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.adjoint.state import Adj, State, copy_state
 from srcgrad.transform.fresh import is_fresh, parts_of
@@ -52,6 +61,10 @@ class Reverse:
     shared: dict[str, ast.expr] = field(default_factory=dict)  # `let` names of the rule at hand
     result_seed: str | None = None
     guarded_tries: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.lanes = self.found.needs.lanes
+        self.masks = Masks(self, self.lanes)
 
     # ---- names -------------------------------------------------------------------------
 
@@ -194,6 +207,13 @@ class Reverse:
     def in_shadow(self, node: ast.expr) -> bool:
         """Whether an expression may be a part of an array that the reverse sweep writes into."""
         return bool(parts_of(node) & (self.shadows | self.restored_arrays))
+
+    @cached_property
+    def changing(self) -> set[str]:
+        """The names that get older values or elements while the reverse sweep runs."""
+        saves = [s for found in self.found.saves.values() for s in found if s.when == "before"]
+        pairs = list(self.found.pairs.values())
+        return self.restored_arrays | {self.text.var(s.var) for s in (*saves, *pairs)}
 
     @cached_property
     def restored_arrays(self) -> set[str]:
@@ -713,10 +733,14 @@ class Reverse:
                 adj = self.state[name]
                 thin, owned = adj.thin, adj.owned
                 g = self.after_undo(stmt, self.take(name, 1))
+                self.masks.put(expr.name, self.masks.take(name))
                 self.contribute(expr, g, owned, thin)
             case ir.Index(obj, key):
                 g = self.take_full(name)
                 g = self.after_undo(stmt, g)
+                mask = self.masks.take(name)
+                if isinstance(obj, ir.Var) and obj.name in self.lanes.masked:
+                    self.masks.put(obj.name, self.masks.of_item(obj, self.key_value(key), mask))
                 self.add_item(stmt, obj, key, g)
             case ir.Build():
                 g = self.take_full(name)
@@ -974,8 +998,9 @@ class Reverse:
         g = self.after_undo(stmt, g)
         terms, g = self.in_order(terms, g)
         self.share(terms, g, out)
+        mask = self.masks.take(name)
         for term in terms:
-            self.term(term, g, out, thin, name)
+            self.term(term, g, out, thin, name, mask)
 
     def share(self, terms: list[Term], g: ast.expr, out: ast.expr) -> None:
         """Bind what several formulas of a rule have in common (its `let`) to names."""
@@ -1024,7 +1049,15 @@ class Reverse:
             return False
         return takes_thin(term, self.unit.facts.of(term.operand), self.unit.type(name))
 
-    def term(self, term: Term, g: ast.expr, out: ast.expr, thin: bool, name: str) -> None:
+    def term(
+        self,
+        term: Term,
+        g: ast.expr,
+        out: ast.expr,
+        thin: bool,
+        name: str,
+        mask: Mask | None = None,
+    ) -> None:
         node = self.formula(term, g, out)
         if _literal(node) and syn.is_number(node, 0):
             return
@@ -1033,7 +1066,15 @@ class Reverse:
             return
         operand = term.operand
         assert isinstance(operand, ir.Var)
-        still_thin = thin and stays_thin(self.unit.facts, term, self.unit.type(name))
+        result = self.unit.type(name)
+        still_thin = thin and stays_thin(self.unit.facts, term, result)
+        formula = node
+        node, mask = self.masks.contribution(term, mask, node, g, result)
+        if node is g and formula is not g:
+            still_thin = thin
+        elif node is not formula:
+            still_thin = still_thin and not (mask is not None and same_shape(mask.type, result))
+        self.masks.put(operand.name, mask)
         if term.fills and self.unit.kind(operand.name) != "memory":
             self.contribute(operand, node, False, True)
             return
@@ -1345,6 +1386,8 @@ class Reverse:
         t = self.unit.facts.of(e)
         if isinstance(t, ty.Number) and isinstance(place, ty.Array) and not _complex(place):
             node, fresh = self.module.numpy("sum", node), True
+        elif isinstance(t, ty.Number) and isinstance(place, ty.Unknown):
+            node = self.module.support("unbroadcast", node, _zero_number(t))
         elif must_reduce(t, place):
             node = self.module.support("unbroadcast", node, self.shape_of(e))
         self.contribute(e, node, fresh)
@@ -1462,8 +1505,7 @@ class Reverse:
             out = self.text.operator(stmt.op, [syn.name(gathered), self.primal(stmt.value)])
             node = self.formula(term, g, out)
             if param == two:
-                node = self.module.support("unbroadcast", node, self.primal(stmt.value))
-                self.contribute(stmt.value, node, False)
+                self.store_contribution(stmt.value, node, ty.UNKNOWN, False)
             else:
                 node = self.module.support("unbroadcast", node, syn.name(gathered))
                 self.emit(ast.Expr(self.module.support("item_add", bar, key, node)))
@@ -1620,7 +1662,9 @@ class Reverse:
             parts = list(zip(targets, kept, strict=True))
         self.undo(stmt)
         for a, node in parts:
-            if isinstance(a, ir.Var) and self.unit.is_active(a) and self.unit.kind(a.name) == "memory":
+            if isinstance(a, closures.Part):
+                closures.add_part(self, a, node)
+            elif isinstance(a, ir.Var) and self.unit.is_active(a) and self.unit.kind(a.name) == "memory":
                 self.part_back(a, node)
             else:
                 self.contribute(a, node, owned=False)

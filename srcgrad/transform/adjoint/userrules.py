@@ -20,34 +20,47 @@ from srcgrad.transform.adjoint.state import Adj
 from srcgrad.transform.module import Module
 
 if TYPE_CHECKING:
+    from srcgrad.transform.adjoint.forward import Forward
     from srcgrad.transform.adjoint.reverse import Reverse
 
 
 def is_rule(target: object) -> bool:
     """Whether a call has a user's rule that the reverse sweep calls."""
-    return isinstance(target, Library) and target.entry.kind == "function"
+    return isinstance(target, Library) and target.entry.kind in ("function", "custom")
+
+
+def forward_custom(fwd: Forward, stmt: ir.Assign | ir.Effect, call: Library) -> list[ast.stmt]:
+    """`y, saved = f_fwd(x)`: the call of a function that says itself what its reverse needs."""
+    passed = rule_call(call.entry, call.args)
+    args = [fwd.text_bound(b) for b in passed.positional]
+    keywords = [ast.keyword(k, fwd.text_bound(b)) for k, b in passed.keywords]
+    which = "__wrapped__" if call.entry.backward is None else "fwd"
+    made = ast.Call(bind_part(fwd.module, call.entry, which, call.entry.fn), args, keywords)
+    value = fwd.primal(stmt.target) if isinstance(stmt, ir.Assign) else syn.name("_")
+    return [syn.assign(syn.tuple_of([value, syn.name(fwd.slots.saved(stmt))]), made)]
 
 
 def reverse_value(rev: Reverse, stmt: ir.Assign, call: Library) -> None:
     """A call whose result has its adjoint by value."""
     name = stmt.target.name
     g = rev.take_full(name)
-    out = _result(rev, name, rev.overwritten(stmt))
+    out = _result(rev, call, name, rev.overwritten(stmt))
     g = rev.after_undo(stmt, g)
     contribute(rev, stmt, call, g, out)
 
 
 def reverse_memory(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr) -> None:
     """A call whose result is written into later on: its shadow is the cotangent."""
-    out = _result(rev, stmt.target.name, stmt.sid in rev.found.pairs)
+    out = _result(rev, call, stmt.target.name, stmt.sid in rev.found.pairs)
     rev.undo(stmt)
     contribute(rev, stmt, call, g, out)
 
 
-def _result(rev: Reverse, name: str, goes: bool) -> ast.expr:
+def _result(rev: Reverse, call: Library, name: str, goes: bool) -> ast.expr:
     """The result, kept where undoing the statement is about to bind its name to something else."""
     out: ast.expr = syn.name(rev.text.var(name))
-    if goes:
+    read = call.entry.kind == "function" or not isinstance(rev.unit.type(name), ty.Number | ty.Array)
+    if goes and read:
         kept = rev.text.names.temporary()
         rev.emit(syn.assign(kept, out))
         out = syn.name(kept)
@@ -68,7 +81,7 @@ def contribute(
     args = [rev.bound(b) for b in passed.positional]
     keywords = [ast.keyword(k, rev.bound(b)) for k, b in passed.keywords]
     given = _cotangent(rev, stmt, g, out)
-    made = ast.Call(bind_rule(rev.module, call.entry, call.entry.fn), [given, out, *args], keywords)
+    made = _rule(rev, stmt, call, [given, out, *args], keywords)
     label: list[ast.expr] = [ast.Constant(about(call.entry))]
     if sums(call.entry):
         label.append(ast.Constant(True))
@@ -84,6 +97,21 @@ def contribute(
         rev.contribute(operand, syn.expr("t[k]", t=every, k=syn.number(k)), True)
         return
     _spread(rev, every, pairs, len(active))
+
+
+def _rule(
+    rev: Reverse, stmt: ir.Assign, call: Library, args: list[ast.expr], keywords: list[ast.keyword]
+) -> ast.expr:
+    """The call of the rule: with the cotangent, the result and the arguments, or with what the
+    forward sweep left for it."""
+    entry = call.entry
+    if entry.kind == "function":
+        assert entry.fn is not None
+        return ast.Call(bind_rule(rev.module, entry, entry.fn), args, keywords)
+    saved = syn.name(rev.slots.saved(stmt))
+    if entry.backward is None:
+        return ast.Call(saved, args[:1], [])
+    return ast.Call(bind_part(rev.module, entry, "bwd", entry.backward), [saved, args[0]], [])
 
 
 def _spread(rev: Reverse, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: int) -> None:
@@ -183,7 +211,30 @@ def sums(entry: Entry) -> bool:
 def about(entry: Entry) -> str:
     """A rule as comments and messages name it."""
     names = "..." if entry.params is None else ", ".join(entry.params.parameters)
-    return f"rule {describe(entry.fn)} for {entry.name}({names})"
+    if entry.kind == "custom" and entry.backward is None:
+        return f"gradient that {describe(entry.fn)} of {entry.name}({names}) returned"
+    return f"rule {describe(entry.backward or entry.fn)} for {entry.name}({names})"
+
+
+def bind_part(module: Module, entry: Entry, part: str, value: Any) -> ast.expr:
+    """A function that belongs to a decorated one: `model.f.fwd` or `model.f.__wrapped__`."""
+    code = _code(value)
+    if code is not None:
+        module.rules[code] = about(entry)
+    home, path = getattr(entry.target, "__module__", None), getattr(entry.target, "__qualname__", "")
+    if isinstance(home, str) and home != "__main__" and _reached(home, path) is entry.target:
+        return ast.Attribute(_path(module, home, path), part, ast.Load())
+    name = path.rpartition(".")[2]
+    name = name if name.isidentifier() else "function"
+    suffix = "" if part == "__wrapped__" else f"_{part}"
+    return syn.name(module.bind_object(name + suffix, value))
+
+
+def _path(module: Module, home: str, path: str) -> ast.expr:
+    node: ast.expr = syn.name(module.bind_import(home))
+    for part in path.split("."):
+        node = ast.Attribute(node, part, ast.Load())
+    return node
 
 
 def bind_rule(module: Module, entry: Entry, fn: Any) -> ast.expr:
@@ -193,10 +244,7 @@ def bind_rule(module: Module, entry: Entry, fn: Any) -> ast.expr:
         module.rules[code] = about(entry)
     home, path = getattr(fn, "__module__", None), getattr(fn, "__qualname__", "")
     if isinstance(home, str) and home != "__main__" and _reached(home, path) is fn:
-        node: ast.expr = syn.name(module.bind_import(home))
-        for part in path.split("."):
-            node = ast.Attribute(node, part, ast.Load())
-        return node
+        return _path(module, home, path)
     name = getattr(fn, "__name__", "rule")
     name = name if isinstance(name, str) and name.isidentifier() else "rule"
     return syn.name(module.bind_object(name, fn))

@@ -1,0 +1,198 @@
+"""From the functions of a generated module to ones that Numba compiles.
+
+Only forms change that Numba does not know: calls with arguments it does not take, scatter-add,
+literals that would widen float32.  What needs a loop is a call of `jit`, whose functions Numba
+inlines.  Names of the user's modules become names of this one: Numba freezes them when it
+compiles, so their values are part of the text.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.ir.comments import Comment
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.module import Module
+
+# NumPy functions that Numba has with fewer arguments than NumPy, or not at all.
+_REDUCTIONS = frozenset(
+    "sum max min amax amin mean prod any all argmax argmin var std cumsum cumprod".split()
+)
+_REPLACED = _REDUCTIONS | frozenset(
+    "einsum matmul tensordot moveaxis squeeze clip vander inner sign diagonal outer roll".split()
+)
+_METHODS = _REDUCTIONS | {"squeeze", "clip"}
+_SHARED = ("numpy", "math", "builtins")  # modules that Numba knows
+
+
+def adapt(functions: Sequence[ast.stmt], options: Mapping[str, Any], single: bool) -> list[ast.stmt]:
+    """Functions with their decorators, in what Numba compiles.
+
+    >>> fn = ast.parse("def f(x): return np.sum(x, axis=0)").body
+    >>> print(ast.unparse(adapt(fn, {"error_model": "numpy"}, False)[0]))
+    @njit(error_model='numpy')
+    def f(x):
+        return jit.sum(x, axis=0)
+
+    `single`: the program knows no floating type but float32.
+    """
+    work = _Adapt(single)
+    out: list[ast.stmt] = []
+    for fn in functions:
+        made = work.visit(fn)
+        if isinstance(made, ast.FunctionDef):
+            made.decorator_list = [decorator(options)]
+        out.append(made)
+    return out
+
+
+def decorator(options: Mapping[str, Any]) -> ast.expr:
+    return syn.call("njit", **{k: _option(v) for k, v in sorted(options.items())})
+
+
+def _option(value: Any) -> ast.expr:
+    if isinstance(value, set | frozenset):
+        return ast.Set([ast.Constant(v) for v in sorted(value)])
+    if isinstance(value, dict):
+        return ast.Dict([ast.Constant(k) for k in value], [_option(v) for v in value.values()])
+    if isinstance(value, bool | int | str):
+        return ast.Constant(value)
+    return _option({k: v for k, v in vars(value).items() if v})  # parallel options
+
+
+class _Adapt(ast.NodeTransformer):
+    def __init__(self, single: bool) -> None:
+        self.single = single
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("np"), ufunc), "at"), args, []):
+                return syn.call(f"jit.{ufunc}_at", *args)
+            case ast.Call(ast.Attribute(ast.Name("np"), name)) if name in _REPLACED:
+                return _renamed(node, f"jit.{name}", node.args)
+            case ast.Call(ast.Attribute(ast.Name(), "astype"), [dtype, *_], _):
+                node.args, node.keywords = [dtype], []
+            case ast.Call(ast.Attribute(obj, name), args, keywords) if name in _METHODS and (
+                args or keywords
+            ):
+                if not (isinstance(obj, ast.Name) and obj.id in ("support", "jit", "np", "math")):
+                    return _renamed(node, f"jit.{name}", [obj, *args])
+            case ast.Call(ast.Name("float"), [ast.Constant(str(text))], []):
+                return syn.number(float(text))
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.value, ast.Call) and node.attr == "real":
+            return syn.call("jit.real", node.value)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if self.single and type(node.value) is float:
+            return syn.call("np.float32", node)
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        return node
+
+
+def _renamed(node: ast.Call, name: str, args: Sequence[ast.expr]) -> ast.expr:
+    return ast.copy_location(ast.Call(syn.expr(name), list(args), node.keywords), node)
+
+
+# ---- the top of the module -----------------------------------------------------------------
+
+
+def imports(functions: Iterable[ast.stmt], module: Module) -> list[ast.stmt]:
+    """Import statements for what the functions name."""
+    used = {n.id for f in functions for n in ast.walk(f) if isinstance(n, ast.Name)}
+    for name in ("numpy", "srcgrad.runtime.support"):
+        usual = "np" if name == "numpy" else "support"
+        if usual in used:
+            module.imports.setdefault(name, usual)
+    out = [s for s in module.import_statements() if not _is_support(s)]
+    out.append(ast.ImportFrom("numba", [ast.alias("njit")], 0))
+    helpers = [ast.alias(n) for n in ("jit",) if n in used]
+    if helpers:
+        out.append(ast.ImportFrom("srcgrad.runtime.support", helpers, 0))
+    return out + [s for s in module.import_statements() if _is_support(s)]
+
+
+def _is_support(s: ast.stmt) -> bool:
+    return isinstance(s, ast.ImportFrom) and s.module == "srcgrad.runtime"
+
+
+def frozen(module: Module, options: Mapping[str, Any]) -> list[ast.stmt]:
+    """`K = model.K` for each global that the functions read; functions are compiled."""
+    out: list[ast.stmt] = []
+    plain = {k: v for k, v in options.items() if k in ("error_model", "fastmath")}
+    for name, place in sorted(module.frozen.items()):
+        node: ast.expr = syn.name(module.bind_import(place.root.key))
+        for part in place.path:
+            node = ast.Attribute(node, part, ast.Load())
+        if isinstance(place.value, FunctionType):
+            node = ast.Call(decorator(plain), [node], [])
+        out.append(syn.assign(name, node))
+    return out
+
+
+def notes(module: Module, sources: Mapping[str, str]) -> list[ast.stmt]:
+    """Comments with what Numba's own cache does not look at: values of globals and the sources of
+    functions called; another value makes another text, which is compiled anew."""
+    out: list[ast.stmt] = []
+    for name, place in sorted(module.frozen.items()):
+        out.append(Comment(f"Compiled for {name} = {describe(place.value)}."))
+    if sources:
+        text = "\n".join(f"{k.rsplit(':', 1)[-1]} {v}" for k, v in sorted(sources.items()))
+        out.append(Comment(f"Sources: {hashlib.sha256(text.encode()).hexdigest()[:16]}."))
+    return out
+
+
+def describe(value: Any) -> str:
+    """A frozen value: the value where it is short, else a digest of it."""
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]
+        return f"array {value.dtype}{list(value.shape)} {digest}"
+    if isinstance(value, FunctionType) or hasattr(value, "py_func"):
+        code = getattr(value, "py_func", value).__code__
+        parts = [code.co_code.hex(), repr(code.co_names), *map(repr, _constants(code))]
+        return f"function {hashlib.sha256(''.join(parts).encode()).hexdigest()[:16]}"
+    if isinstance(value, bool | int | float | complex | str | np.generic | tuple) or value is None:
+        text = repr(value)
+        return text if len(text) < 60 else hashlib.sha256(text.encode()).hexdigest()[:16]
+    return getattr(value, "__qualname__", type(value).__qualname__)
+
+
+def _constants(code: Any) -> list[Any]:
+    return [c for c in code.co_consts if not hasattr(c, "co_code")]
+
+
+def is_single(types: Iterable[ty.Type]) -> bool:
+    """Whether float32 is the only floating dtype among the arguments."""
+    dtypes: set[Any] = set()
+    for t in types:
+        if isinstance(t, ty.Array) and ty.is_float(t.dtype):
+            dtypes.add(t.dtype)
+        elif isinstance(t, ty.Number) and issubclass(t.cls, np.inexact):
+            dtypes.add(np.dtype(t.cls))
+    return dtypes == {np.dtype(np.float32)}
+
+
+def is_cacheable(module: Module) -> bool:
+    """Whether another process can load the same module: nothing in it lives in this one only."""
+    return not module.objects
+
+
+def is_shared(a: ir.Global) -> bool:
+    """Whether a global belongs to a module whose functions Numba knows."""
+    return a.root.kind == "builtins" or a.root.key.split(".")[0] in _SHARED
