@@ -307,7 +307,8 @@ def draft(
         else:
             adjoint.top(spec, request.mode, list(request.wrt), name, request.aux, request.single)
         groups = [*adjoint.order[done[0] :], *tangent.order[done[1] :]]
-        out.functions += [function for group in groups for function in group]
+        out.functions += [*module.functions, *(function for group in groups for function in group)]
+        module.functions.clear()
         out.names.append(name)
         out.specs.append(spec)
         out.made_for[name] = spec

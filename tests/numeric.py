@@ -82,7 +82,8 @@ class Point:
         value, gradient = self._parts(mode, result)
         if value is not None and not same(value, self.value, tol):
             return f"the value is {value!r}, that of the function {self.value!r}"
-        shared = sharing([gradient, *([] if value is None else [value])], [args, kwargs, *first])
+        # The value may be an argument, as it is in the function itself.
+        shared = sharing(gradient, [args, kwargs, value, *first])
         if mode == "jvp":
             found = float(self.weights @ trees.real_parts(gradient, self.value))
             expected = float(self.slopes @ self.direction)

@@ -275,7 +275,12 @@ class Inference:
                 free = dict(made.free)
                 given = {k: free.get(v.name, v) if isinstance(v, ir.Var) else v for k, v in defaults.items()}
                 bound = bind_user(fn.fn, expr.args, expr.kwargs, given)
+                if fn.fn.decorated is not None:
+                    return user_rules.nested(self, stmt, made, bound)
                 return self.invoke_bound(stmt, fn.fn, (*bound, *(a for _, a in made.free)), None)
+            if fn.fn.decorated is not None:
+                self.target(stmt, Uncharted(fn.fn.name, f"{fn.fn.decorated} decorates it, and it is called through a variable"))
+                return ty.UNKNOWN
             return self.invoke(stmt, fn.fn, expr.args, expr.kwargs, closure=expr.fn)
         if isinstance(fn, ty.Object):
             method = getattr(fn.cls, "__call__", None)

@@ -79,6 +79,38 @@ def _followed(
     return result
 
 
+def nested(
+    work: Inference, stmt: ir.Stmt, made: ir.Closure, bound: tuple[Bound, ...]
+) -> ty.Type | None:
+    """A call of a nested function that is decorated; what it captures counts as constant."""
+    fn = made.fn
+    every = (*bound, *(a for _, a in made.free))
+    types = tuple(work.bound_type(b) for b in every)
+    result = work.program.returns(fn, types)
+    kind = "nondiff"
+    if fn.decorated == "custom_gradient":
+        kind = "custom"
+        if result is not None:  # (value, gradient function)
+            result = result.items[0] if isinstance(result, ty.Tuple) else ty.UNKNOWN
+    entry = Entry(fn, fn.name, kind, _signature(fn), {}, {}, pure=False, given=True, fn=fn)  # type: ignore[arg-type]
+    pairs = tuple(zip((p.name for p in fn.params), bound, strict=True))
+    work.target(stmt, Library(entry, pairs, source=User(fn, every, None, types)))
+    return result
+
+
+_KINDS = {
+    "posonly": _P.POSITIONAL_ONLY,
+    "normal": _P.POSITIONAL_OR_KEYWORD,
+    "varargs": _P.VAR_POSITIONAL,
+    "kwonly": _P.KEYWORD_ONLY,
+    "varkw": _P.VAR_KEYWORD,
+}
+
+
+def _signature(fn: ir.Function) -> inspect.Signature:
+    return inspect.Signature([_P(p.name, _KINDS[p.kind]) for p in fn.params])
+
+
 @dataclass
 class RuleCall:
     """What a rule is passed after g and out.  Keyword arguments get no cotangent."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from srcgrad.frontend import bindings
 from srcgrad.frontend.bindings import FunctionNode, is_settled, loads
-from srcgrad.frontend.resolve import constant, is_newaxis, lookup, recursion
+from srcgrad.frontend.resolve import callee, constant, is_newaxis, lookup, recursion
 from srcgrad.frontend.scope import (
     Nested,
     Scope,
@@ -190,7 +191,7 @@ def _definitions(
 ) -> Iterator[tuple[str, FunctionNode, list[ast.stmt]]]:
     for k, stmt in enumerate(block):
         match stmt:
-            case ast.FunctionDef(name=name, decorator_list=[]):
+            case ast.FunctionDef(name=name) if _is_plain(scope, stmt):
                 yield name, stmt, block[k:]
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda() as value):
                 yield name, value, block[k:]
@@ -220,7 +221,19 @@ def _nested(scope: Scope, name: str, node: FunctionNode) -> Nested:
         for param, value in _default_values(node.args)
     )
     hidden = frozenset(held.name for _, held in defaults if isinstance(held, Var))
-    return Nested(name, node, scope, defaults, hidden)
+    return Nested(name, node, scope, defaults, hidden, decorated=_decorator(scope, node))
+
+
+def _decorator(scope: Scope, node: FunctionNode) -> str | None:
+    """The one decorator of a nested function, if it is one that gives it a derivative."""
+    if isinstance(node, ast.Lambda) or len(node.decorator_list) != 1:
+        return None
+    special = getattr(callee(scope, node.decorator_list[0]), "__srcgrad_special__", None)
+    return special if special in ("custom_gradient", "nondiff") else None
+
+
+def _is_plain(scope: Scope, node: ast.FunctionDef) -> bool:
+    return not node.decorator_list or _decorator(scope, node) is not None
 
 
 def define(scope: Scope, nested: Nested) -> None:
@@ -249,7 +262,9 @@ def _lowered(scope: Scope, nested: Nested, node: ast.AST) -> Function:
         find_inlined(inner)
         for name in sorted(nested.hidden):
             inner.capture(Var(name), nested.owner)
-        nested.fn = close_scope(inner, None, nested.defaults)
+        nested.fn = replace(
+            close_scope(inner, None, nested.defaults), decorated=nested.decorated
+        )
     return nested.fn
 
 
@@ -326,7 +341,7 @@ def _lambda(scope: Scope, node: ast.Lambda) -> Expr:
 
 @lowers_statement(ast.FunctionDef)
 def _function_def(scope: Scope, node: ast.FunctionDef) -> None:
-    if node.decorator_list:
+    if not _is_plain(scope, node):
         raise scope.refusal(
             node.decorator_list[0],
             f"the nested function {node.name} is decorated",

@@ -55,6 +55,7 @@ class Nested:
     hidden: frozenset[str]  # variables that hold default values
     inner: Scope | None = None
     fn: Function | None = None
+    decorated: str | None = None  # the decorator of srcgrad that it has
 
 
 @dataclass(slots=True)

@@ -378,6 +378,7 @@ class Function:
     doc: str | None
     fn: Any = None
     defaults: tuple[tuple[str, Atom], ...] = ()
+    decorated: str | None = None  # a nested one: by "custom_gradient" or "nondiff"
     webs: tuple[tuple[str, str], ...] = ()  # variables of one name told apart: (variable, name)
 
 

@@ -75,6 +75,9 @@ def custom_gradient(fn: _F) -> _F:
     return made  # type: ignore[no-any-return]
 
 
+custom_gradient.__srcgrad_special__ = "custom_gradient"  # type: ignore[attr-defined]
+
+
 def custom_vjp(fn: _F) -> _F:
     """Give a function its reverse derivative as a pair, `fn.defvjp(fwd, bwd)`.
 
@@ -166,6 +169,9 @@ def nondiff(fn: _F) -> _F:
     else:
         custom.register(entry)
     return fn
+
+
+nondiff.__srcgrad_special__ = "nondiff"  # type: ignore[attr-defined]
 
 
 def stop_gradient(x: _T) -> _T:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.ir import types as ty
-from srcgrad.rules.registry import linear
+from srcgrad.rules.registry import linear, nondiff
 from srcgrad.runtime import support
 
 _V = np.array([0.3, -1.7, 0.6])
@@ -75,9 +75,9 @@ linear(
 )
 linear(
     support.cotangent_of,
-    "ct, out",
+    "ct, result",
     ct="support.cotangent_of_back(g, ct)",
-    zero=("out",),
+    zero=("result",),
     at=[(_V, _W), ((0.3, _V), (0.7, _W))],
 )
 linear(
@@ -115,3 +115,4 @@ linear(
     zero=("closure", "k"),
     at=[(_V, (0.3, _W), 1)],
 )
+nondiff(support.check_apart)

@@ -14,7 +14,7 @@ from srcgrad.errors import shown_file
 from srcgrad.rules.registry import Entry
 
 
-_NOT_TABLES = frozenset(("__init__", "registry", "custom", "scope", "tables"))
+_NOT_TABLES = frozenset(("__init__", "registry", "custom", "scope", "tables", "methods", "short"))
 
 
 @dataclass(frozen=True)

@@ -119,10 +119,19 @@ def _refused(
     primals = [Primal(fn.name, shown_file(fn.loc.file), _source(fn))]
     loc = error.loc
     if loc is not None and not (loc.file == fn.loc.file and primals[0].has(loc.line)):
-        around = range(max(loc.line - 4, 1), loc.line + 5)
-        rows = [PrimalLine(n, linecache.getline(loc.file, n).rstrip("\n")) for n in around]
-        primals.append(Primal("", shown_file(loc.file), [r for r in rows if r.text.strip()]))
+        primals.append(Primal("", shown_file(loc.file), _around(loc)))
     return Variant(request.mode, types, primals, [], "", error=error)
+
+
+def _around(loc: ir.Loc) -> list[PrimalLine]:
+    """The lines around a place in a function that the primal calls."""
+    out: list[PrimalLine] = []
+    for n in range(max(loc.line - 4, 1), loc.line + 4):
+        text = linecache.getline(loc.file, n).rstrip("\r\n")
+        if n > loc.line and (not text.strip() or text[0].strip()):
+            break
+        out.append(PrimalLine(n, text))
+    return out
 
 
 def _types(fn: ir.Function, request: pipeline.Request) -> str:

@@ -27,6 +27,7 @@ class Module:
     backend: str = "numpy"
     frozen: dict[str, ir.Global] = field(default_factory=dict)  # Numba: names of their own
     rules: dict[CodeType, str] = field(default_factory=dict)  # what users' rules are, by their code
+    plain: dict[Any, str] = field(default_factory=dict)  # nested functions written out as they are
     _by_id: dict[int, str] = field(default_factory=dict)
 
     def unique(self, want: str) -> str:

@@ -87,10 +87,17 @@ class Walk:
             taken |= {v.name.split("%")[0] for v in (*ir.reads(s), *ir.writes(s))}
         names = Names((taken - {""}) | {_tangents(self.unit)})
         self.module = self.owner.module
-        self.text = Text(self.module, self.unit.facts, names)
+        self.text = Text(self.module, self.unit.facts, names, program=self.owner.program)
         self.needs = NeedsTable(self.unit)
         self.text.uses = uses_of(self.unit.body)
         self.text.named = self.named()
+        self.text.dead = {
+            s.sid
+            for s in ir.walk(self.unit.body)
+            if isinstance(s, ir.Assign)
+            and isinstance(s.value, ir.Closure)
+            and not self.text.uses.get(s.target.name)
+        }
         self.text.before, self.text.after = self.before, self.after
         self.text.replaces, self.text.is_replaced = self.replaces, self.is_replaced
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.infer import Facts
-from srcgrad.analysis.targets import Container, Library, User, writes_argument
+from srcgrad.analysis.resolve import Program
+from srcgrad.analysis.targets import Container, Library, Packed, User, writes_argument
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -67,6 +68,8 @@ class Text:
     pending: dict[str, Pending] = field(default_factory=dict)
     printed: dict[str, str] = field(default_factory=dict)  # temporary -> its printed name
     uses: dict[str, list[int]] = field(default_factory=dict)
+    program: Program | None = None
+    current: ir.Stmt | None = None  # the statement being printed
     before: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
     after: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
     replaces: Callable[[ir.Stmt], list[ast.stmt] | None] = lambda _: None
@@ -77,9 +80,9 @@ class Text:
 
     def var(self, name: str) -> str:
         """The printed name of a variable."""
-        if "%" not in name:
-            return name
         got = self.printed.get(name)
+        if got is None and "%" not in name:
+            return name
         if got is None:
             base = name.split("%")[0]
             got = self.names.fresh(base) if base else self.names.temporary()
@@ -117,6 +120,8 @@ class Text:
             case ir.Op(op, args):
                 return self.operator(op, [self.atom(a) for a in args])
             case ir.Call(fn, args, kwargs):
+                if isinstance(fn, ir.Global) and fn.root.key in ("<nested>", "<self>"):
+                    return self.nested_call()
                 return self.call(self.atom(fn), args, kwargs)
             case ir.Method(obj, name, args, kwargs):
                 return self.call(ast.Attribute(self.atom(obj), name, ast.Load()), args, kwargs)
@@ -137,6 +142,21 @@ class Text:
         if op in _COMPARE:
             return ast.Compare(args[0], [_COMPARE[op]()], [args[1]])
         return ast.BinOp(args[0], _BINARY[op](), args[1])
+
+    def nested_call(self) -> ast.expr:
+        """A call of a nested function through which no derivative passes: it is written out plainly."""
+        assert self.current is not None
+        target = self.facts.targets[self.current.sid]
+        assert isinstance(target, User)
+        name = plain_function(self.module, self.program, target.fn, target.types)
+        args = []
+        for b in target.args:
+            if isinstance(b, Packed):
+                items = [self.arg(i) for i in b.items]
+                args.append(ast.Tuple(items, ast.Load()))
+            else:
+                args.append(self.atom(b))
+        return syn.call(name, *args)
 
     def call(
         self,
@@ -188,6 +208,7 @@ class Text:
             for a in ir.operands(stmt.value)
             if isinstance(a, ir.Var) and a.name in self.pending
         ]
+        self.current = stmt
         node = self.expr(stmt.value)
         reads = {v.name for v in ir.reads(stmt)}
         memory = isinstance(stmt.value, ir.Index | ir.Method | ir.Call | ir.Attr | ir.Op)
@@ -303,6 +324,7 @@ class Text:
 
     def emit(self, stmt: ir.Stmt) -> list[ast.stmt]:
         pre = self.before(stmt)
+        self.current = stmt
         made = self.replaces(stmt)
         if made is None:
             made = self.stmt(stmt)
@@ -404,6 +426,30 @@ class Text:
             if syn.is_number(args[0], 0):
                 args.pop(0)
         return syn.call("range", *args)
+
+
+def plain_function(
+    module: Module, program: Program | None, fn: ir.Function, types: tuple[ty.Type, ...]
+) -> str:
+    """The name of a nested function written out as it is, with what it captures as parameters."""
+    key = (fn, types)
+    got = module.plain.get(key)
+    if got is None:
+        assert program is not None
+        facts = program.facts(fn, types)
+        base = fn.name if fn.name.isidentifier() else "function"
+        got = module.plain[key] = module.unique(base)
+        names = [p.name for p in facts.fn.params] + list(facts.fn.free)
+        taken = {n.split("%")[0] for n in facts.types} | set(names)
+        text = Text(module, facts, Names(taken - {""}), program=program)
+        text.uses = uses_of(facts.fn.body)
+        body = text.block(facts.fn.body)
+        args = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+        made = ast.FunctionDef(got, args, body, [], None)
+        if "type_params" in ast.FunctionDef._fields:
+            made.type_params = []
+        module.functions.append(made)
+    return got
 
 
 def conditional(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:

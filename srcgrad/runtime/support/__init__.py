@@ -654,6 +654,9 @@ from srcgrad.runtime.support.rulechecks import (
     captured as captured,
 )
 from srcgrad.runtime.support.rulechecks import (
+    check_apart as check_apart,
+)
+from srcgrad.runtime.support.rulechecks import (
     captured_back as captured_back,
 )
 from srcgrad.runtime.support.rulechecks import (

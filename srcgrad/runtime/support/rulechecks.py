@@ -6,6 +6,7 @@ it is added up with anything.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -146,6 +147,36 @@ def _array(c: Any, x: np.ndarray, about: str, where: str, summed: bool) -> Any:
     out = np.empty(x.shape, x.dtype)
     out[...] = c
     return out
+
+
+def check_apart(out: Any, arguments: tuple[Any, ...], about: str) -> None:
+    """Refuse a result that shares memory with an argument: it is written into later, and a rule
+    says nothing of such a function.
+
+    >>> check_apart(np.ones(2), (np.ones(2),), "rule r for f(x)")
+    """
+    mine = list(_arrays(out))
+    theirs = [a for x in arguments for a in _arrays(x)]
+    if any(np.may_share_memory(a, b) for a in mine for b in theirs):
+        _fail(
+            about,
+            "the result shares memory with an argument and is written into later: let the function "
+            "return a new array",
+        )
+
+
+def _arrays(x: Any) -> Iterator[np.ndarray]:
+    if isinstance(x, np.ndarray):
+        yield x
+    elif isinstance(x, list | tuple):
+        for v in x:
+            yield from _arrays(v)
+    elif isinstance(x, dict):
+        for v in x.values():
+            yield from _arrays(v)
+    elif isinstance(zeros(x), Record):
+        for v in vars(x).values():
+            yield from _arrays(v)
 
 
 def _check_dtype(c: Any, x: Any, about: str, where: str) -> None:

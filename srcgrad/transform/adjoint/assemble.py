@@ -23,11 +23,12 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.callee import Callees
-from srcgrad.transform.adjoint.closures import Plain
+from srcgrad.transform.adjoint.closures import Plain, forward_uses
 from srcgrad.transform.adjoint.forward import Forward
 from srcgrad.transform.adjoint.reverse import Reverse
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.adjoint.state import Adj
+from srcgrad.transform.adjoint.tapes import Tapes
 from srcgrad.transform.module import Module
 from srcgrad.transform.parameters import arguments, check_result, gradient_of, private_argument
 from srcgrad.transform.text import Text, uses_of
@@ -158,8 +159,11 @@ class Adjoint:
     def sweeps(self, unit: Unit, want_value: bool, joint: bool, top: bool) -> Sweeps:
         names = Names(_taken(unit))
         found = record(unit, names)
-        text = Text(self.module, unit.facts, names)
+        text = Text(self.module, unit.facts, names, program=self.program)
         slots = Slots(found, text)
+        if self.module.backend == "numba":
+            slots.arrays = Tapes(found, text)
+            text.printed |= {n: names.fresh("k") for n in _nameless(unit)}
         forward = Forward(unit, found, self.module, text, slots, self.callees)
         reverse = Reverse(unit, found, self.module, text, slots, self.callees)
         slots.reverse_key_of = reverse.key_value
@@ -171,6 +175,8 @@ class Adjoint:
         text.named = forward.named()
         text.dead = _dead(unit, found, forward, want_value)
         text.before, text.after, text.handling = forward.before, forward.after, forward.handling
+        if slots.arrays is not None:
+            text.before = lambda s: [*slots.allocations(s), *forward.before(s)]
         self.choose_value(out, joint, want_value)
 
         def replaces(stmt: ir.Stmt) -> list[ast.stmt] | None:
@@ -528,9 +534,18 @@ def _taken(unit: Unit) -> set[str]:
     return names | {_cotangent(unit)}
 
 
+def _nameless(unit: Unit) -> set[str]:
+    """Counters called `_`: an array tape is indexed by them, so they need names of their own."""
+    return {
+        s.target.name
+        for s in ir.walk(unit.body)
+        if isinstance(s, ir.For) and s.target.name.split("%")[0] == "_"
+    }
+
+
 def _forward_uses(unit: Unit) -> dict[str, list[int]]:
     """Reads of variables by the printed forward sweep."""
-    uses = uses_of(unit.body)
+    uses = forward_uses(unit.facts, unit.body)
     for stmt in ir.walk(unit.body):
         if isinstance(stmt, ir.Assign | ir.Effect) and isinstance(stmt.value, ir.Call):
             target = unit.facts.targets.get(stmt.sid)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import User
+from srcgrad.analysis.targets import Library, User
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -86,6 +86,12 @@ def add_part(rev: Reverse, part: Part, node: ast.expr) -> None:
     if not rev.unit.is_active(name):
         return
     rev.own_container(name)
+    t = rev.unit.type(name)
+    item = t.free[part.k] if isinstance(t, ty.ClosureType) else ty.UNKNOWN
+    if isinstance(item, ty.Number | ty.Array):
+        place = ast.Subscript(rev.bar_node(name), syn.number(part.k), ast.Load())
+        rev.emit(syn.augment(place, ast.Add(), node))
+        return
     made = rev.module.support("item_add", rev.bar_node(name), syn.number(part.k), node)
     rev.emit(ast.Expr(made))
 
@@ -105,6 +111,10 @@ class Plain:
     ) -> ast.expr | None:  # fmt: skip
         """The call of a statement, when it is one of a nested function that is written out."""
         target = facts.targets.get(stmt.sid)
+        if isinstance(target, Library) and isinstance(target.entry.target, ir.Function):
+            assert target.source is not None
+            made = self.call_of(target.source, print_bound)
+            return made if target.entry.kind == "nondiff" else syn.expr("t[0]", t=made)
         if not isinstance(target, User) or target.fn.fn is not None:
             return None
         if target.closure is not None and is_python(facts, target.closure, differentiated):
@@ -113,6 +123,9 @@ class Plain:
         if target.closure is not None:
             args += parts(self.module, facts, target, print_atom(target.closure))
         return syn.call(self.of(target.fn, target.types), *args)
+
+    def call_of(self, source: User, print_bound: Callable[[object], ast.expr]) -> ast.expr:
+        return syn.call(self.of(source.fn, source.types), *map(print_bound, source.args))
 
     def of(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> str:
         """The name of the function, which is written when it is first asked for."""
@@ -131,7 +144,7 @@ class Plain:
         for s in ir.walk(body):
             taken |= {v.name.split("%")[0] for v in (*ir.reads(s), *ir.writes(s))}
         text = Text(self.module, facts, Names(taken - {""}))
-        text.uses = uses_of(body)
+        text.uses = forward_uses(facts, body)
 
         def bound(b: object) -> ast.expr:
             from srcgrad.analysis.targets import Packed
@@ -156,7 +169,23 @@ class Plain:
 
 def is_nested_call(facts: Facts, stmt: ir.Stmt) -> bool:
     target = facts.targets.get(stmt.sid)
-    return isinstance(target, User) and target.fn.fn is None and isinstance(stmt, ir.Assign | ir.Effect)
+    if not isinstance(stmt, ir.Assign | ir.Effect):
+        return False
+    if isinstance(target, Library):
+        return isinstance(target.entry.target, ir.Function)
+    return isinstance(target, User) and target.fn.fn is None
+
+
+def forward_uses(facts: Facts, body: ir.Block) -> dict[str, list[int]]:
+    """Reads of variables by the printed code, which names nested functions and not their values."""
+    uses = uses_of(body)
+    for stmt in ir.walk(body):
+        if isinstance(stmt, ir.Assign | ir.Effect) and isinstance(stmt.value, ir.Call):
+            target, fn = facts.targets.get(stmt.sid), stmt.value.fn
+            own = isinstance(target, Library) and isinstance(target.entry.target, ir.Function)
+            if own and isinstance(fn, ir.Var) and stmt.sid in uses.get(fn.name, ()):
+                uses[fn.name].remove(stmt.sid)
+    return uses
 
 
 def packed(text: Text, b: object) -> ast.expr:

@@ -292,14 +292,16 @@ class Forward:
                 return self.call(stmt, target)
             if isinstance(target, Library) and self.unit.leaves_saved(stmt):
                 return userrules.forward_custom(self, stmt, target)
+            if closures.is_nested_call(self.unit.facts, stmt):
+                return self.nested_value(stmt)
         return None
 
     def is_replaced(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Assign | ir.Effect):
             return False
         target = self.unit.facts.targets.get(stmt.sid)
-        if isinstance(target, Library):
-            return self.unit.leaves_saved(stmt)
+        if isinstance(target, Library) and self.unit.leaves_saved(stmt):
+            return True
         if closures.is_nested_call(self.unit.facts, stmt):
             return True
         return isinstance(target, User) and self.callees.of(self.unit, stmt, target) is not None
@@ -307,12 +309,7 @@ class Forward:
     def call(self, stmt: ir.Assign | ir.Effect, target: User) -> list[ast.stmt] | None:
         found = self.callees.of(self.unit, stmt, target)
         if found is None:
-            made = self.plain_call(stmt)
-            if made is None:
-                return None
-            if isinstance(stmt, ir.Assign):
-                return [syn.assign(self.text.var(stmt.target.name), made)]
-            return [ast.Expr(made)]
+            return self.nested_value(stmt)
         args = [self.text_bound(b) for b in target.args]
         if target.closure is not None:
             base = self.primal(target.closure)
@@ -331,11 +328,16 @@ class Forward:
         parts.append(syn.name(self.slots.saved(stmt)))
         return [syn.assign(syn.tuple_of(parts), made)]
 
-    def plain_call(self, stmt: ir.Assign | ir.Effect) -> ast.expr | None:
+    def nested_value(self, stmt: ir.Assign | ir.Effect) -> list[ast.stmt] | None:
         """The call of a nested function that no derivative passes through."""
-        return self.callees.plain.call(
+        made = self.callees.plain.call(
             self.unit.facts, stmt, self.text_bound, self.text.atom, self.is_replaced
         )
+        if made is None:
+            return None
+        if isinstance(stmt, ir.Assign):
+            return [syn.assign(self.text.var(stmt.target.name), made)]
+        return [ast.Expr(made)]
 
     def bar_argument(self, b: object) -> ast.expr:
         assert isinstance(b, ir.Var)

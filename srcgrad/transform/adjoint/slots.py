@@ -11,6 +11,7 @@ from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.tapes import Tapes
 from srcgrad.transform.text import Text
 
 
@@ -21,6 +22,7 @@ class Slots:
     found: Recording
     text: Text
     tapes: list[str] = field(default_factory=list)
+    arrays: Tapes | None = None  # for Numba
     _names: dict[tuple[int, str], str] = field(default_factory=dict)
 
     def slot(self, sid: int, what: str, base: str, taped: bool) -> str:
@@ -30,16 +32,49 @@ class Slots:
             shown = self.text.var(base)
             got = self.text.names.fresh(f"{shown}_{'tape' if taped else 'saved'}")
             self._names[key] = got
-            if taped:
+            if taped and not self._in_array(sid, what, base, got):
                 self.tapes.append(got)
         return got
 
+    def _in_array(self, sid: int, what: str, base: str, slot: str) -> bool:
+        """Whether what is recorded is a number that goes into an array (Numba)."""
+        if self.arrays is None:
+            return False
+        t: ty.Type = self.found.unit.type(base)
+        if what == "contents":
+            stmt = self.found.unit.by_sid[sid]
+            if not isinstance(t, ty.Array) or not self.is_plain(stmt) or not self.place(stmt)[2]:
+                return False
+            t = ty.Number(t.dtype.type)
+        elif what != base:
+            return False
+        return self.arrays.wants(sid, slot, t)
+
+    def allocations(self, stmt: ir.Stmt) -> list[ast.stmt]:
+        """The arrays for what is recorded in a loop, before it (Numba)."""
+        if self.arrays is None or not isinstance(stmt, ir.For):
+            return []
+        if self.found.unit.loops[stmt.sid]:
+            return []
+        inside = [stmt, *(s for b in ir.blocks(stmt) for s in ir.walk(b))]
+        for s in inside:
+            for save in self.found.saves.get(s.sid, ()):
+                if save.taped and self.found.pairs.get(s.sid) is not save:
+                    self.slot(s.sid, save.var, save.var, True)
+            if s.sid in self.found.undone and self.in_loop(s) and self.is_plain(s):
+                self.slot(s.sid, "contents", self.place(s)[0], True)
+        return self.arrays.allocations(stmt.sid)
+
     def put(self, slot: str, node: ast.expr, taped: bool) -> ast.stmt:
+        if taped and self.arrays is not None and slot in self.arrays.arrays:
+            return syn.assign(self.arrays.element(slot), node)
         if taped:
             return ast.Expr(syn.expr("s.append(v)", s=syn.name(slot), v=node))
         return syn.assign(slot, node)
 
     def get(self, slot: str, taped: bool) -> ast.expr:
+        if taped and self.arrays is not None and slot in self.arrays.arrays:
+            return self.arrays.element(slot)
         return syn.expr("s.pop()", s=syn.name(slot)) if taped else syn.name(slot)
 
     def saved(self, stmt: ir.Stmt) -> str:
@@ -236,6 +271,8 @@ class Slots:
         """`h_tape, s_tape = [], []`"""
         if not self.tapes:
             return []
+        if self.arrays is not None:
+            return [syn.assign(t, ast.List([], ast.Load())) for t in self.tapes]
         if len(self.tapes) == 1:
             return [syn.assign(self.tapes[0], ast.List([], ast.Load()))]
         names = syn.tuple_of(map(syn.name, self.tapes))

@@ -11,7 +11,7 @@ from srcgrad.analysis.effects import summary
 from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.targets import Bound, Library
 from srcgrad.analysis.user_rules import rule_call
-from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, describe, located
+from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, describe, located, shown_file
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
@@ -31,13 +31,21 @@ def is_rule(target: object) -> bool:
 
 def forward_custom(fwd: Forward, stmt: ir.Assign | ir.Effect, call: Library) -> list[ast.stmt]:
     """`y, saved = f_fwd(x)`: the call of a function that says itself what its reverse needs."""
+    if isinstance(call.entry.target, ir.Function):
+        assert call.source is not None
+        made = fwd.callees.plain.call_of(call.source, fwd.text_bound)
+        return [_bind_both(fwd, stmt, made)]
     passed = rule_call(call.entry, call.args)
     args = [fwd.text_bound(b) for b in passed.positional]
     keywords = [ast.keyword(k, fwd.text_bound(b)) for k, b in passed.keywords]
     which = "__wrapped__" if call.entry.backward is None else "fwd"
     made = ast.Call(bind_part(fwd.module, call.entry, which, call.entry.fn), args, keywords)
+    return [_bind_both(fwd, stmt, made)]
+
+
+def _bind_both(fwd: Forward, stmt: ir.Assign | ir.Effect, made: ast.expr) -> ast.stmt:
     value = fwd.primal(stmt.target) if isinstance(stmt, ir.Assign) else syn.name("_")
-    return [syn.assign(syn.tuple_of([value, syn.name(fwd.slots.saved(stmt))]), made)]
+    return syn.assign(syn.tuple_of([value, syn.name(fwd.slots.saved(stmt))]), made)
 
 
 def reverse_value(rev: Reverse, stmt: ir.Assign, call: Library) -> None:
@@ -53,6 +61,7 @@ def reverse_memory(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr) ->
     """A call whose result is written into later on: its shadow is the cotangent."""
     out = _result(rev, call, stmt.target.name, stmt.sid in rev.found.pairs)
     rev.undo(stmt)
+    check_apart(rev, stmt, call, out)
     contribute(rev, stmt, call, g, out)
 
 
@@ -109,9 +118,31 @@ def _rule(
         assert entry.fn is not None
         return ast.Call(bind_rule(rev.module, entry, entry.fn), args, keywords)
     saved = syn.name(rev.slots.saved(stmt))
+    if isinstance(entry.target, ir.Function):
+        return _nested_rule(rev, stmt, call, args[0], saved)
     if entry.backward is None:
         return ast.Call(saved, args[:1], [])
     return ast.Call(bind_part(rev.module, entry, "bwd", entry.backward), [saved, args[0]], [])
+
+
+def _nested_rule(
+    rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr, saved: ast.expr
+) -> ast.expr:
+    """The call of the gradient function that a decorated nested function returned."""
+    source = call.source
+    assert source is not None
+    result = rev.unit.program.returns(source.fn, source.types)
+    made = result.items[1] if isinstance(result, ty.Tuple) and len(result.items) == 2 else None
+    if not isinstance(made, ty.ClosureType):
+        raise located(
+            UnsupportedSyntax,
+            stmt.loc,
+            f"what gradient function {source.fn.name} returns isn't known when compiling",
+            fixes=["end it with `return value, gradient` for a nested function `gradient`"],
+        )
+    parts = [syn.expr("s[k]", s=saved, k=syn.number(k)) for k in range(len(made.free))]
+    name = rev.callees.plain.of(made.fn, (ty.UNKNOWN, *made.free))
+    return syn.call(name, g, *parts)
 
 
 def _spread(rev: Reverse, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: int) -> None:
@@ -152,8 +183,7 @@ def _cotangent(rev: Reverse, stmt: ir.Assign, g: ast.expr, out: ast.expr) -> ast
 
 
 def check_sharing(rev: Reverse, stmt: ir.Assign | ir.Effect, call: Library) -> None:
-    """A rule says nothing of arguments that its function writes, nor of a result that is a part of
-    an argument: refused where it matters."""
+    """A rule says nothing of arguments that its function writes: refused where it matters."""
     unit, entry = rev.unit, call.entry
     what = None
     if call.source is not None:
@@ -166,21 +196,29 @@ def check_sharing(rev: Reverse, stmt: ir.Assign | ir.Effect, call: Library) -> N
         ]
         if any(unit.is_active(a) for a in hit):
             what = f"{entry.name} has a derivative rule, but writes into its argument"
-    if isinstance(stmt, ir.Assign) and unit.fx.memory(stmt.target.name):
-        root = unit.fx.root(stmt.target.name)
-        names = [a.name for _, b in call.args for a in bound_atoms(b) if isinstance(a, ir.Var)]
-        if any(unit.is_active(n) and unit.fx.root(n) == root for n in names):
-            what = (
-                f"the result of {entry.name}, which has a derivative rule, may share memory with "
-                "its argument, and is written into later"
-            )
     if what is not None:
         raise located(
             UnsupportedSyntax,
             stmt.loc,
             what,
-            fixes=["let the function return a new array", "copy the result before writing into it"],
+            fixes=["let the function return a new array"],
         )
+
+
+def check_apart(rev: Reverse, stmt: ir.Assign, call: Library, out: ast.expr) -> None:
+    """The result is written into later: it must not be a part of an argument.  Where that isn't
+    sure it is looked at when the program runs."""
+    fx = rev.unit.fx
+    names = {
+        a.name: None
+        for _, b in call.args
+        for a in bound_atoms(b)
+        if isinstance(a, ir.Var) and fx.root(a.name) == fx.root(stmt.target.name)
+    }
+    if names:
+        args = syn.tuple_of(rev.primal(ir.Var(n)) for n in names)
+        check = rev.module.support("check_apart", out, args, ast.Constant(about(call.entry)))
+        rev.emit(ast.Expr(check))
 
 
 def _check_keywords(
@@ -211,6 +249,10 @@ def sums(entry: Entry) -> bool:
 def about(entry: Entry) -> str:
     """A rule as comments and messages name it."""
     names = "..." if entry.params is None else ", ".join(entry.params.parameters)
+    if isinstance(entry.target, ir.Function):
+        loc = entry.target.loc
+        where = f"{shown_file(loc.file)}:{loc.line}"
+        return f"gradient that {entry.name} ({where}) returned for {entry.name}({names})"
     if entry.kind == "custom" and entry.backward is None:
         return f"gradient that {describe(entry.fn)} of {entry.name}({names}) returned"
     return f"rule {describe(entry.backward or entry.fn)} for {entry.name}({names})"
