@@ -282,6 +282,12 @@ class GradFunction:
         wrt = ", ".join(i.key or i.param for i in self._items)
         return f"<{self._mode} of {self._primal.name} with respect to {wrt}>"
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the function beside its derivative."""
+        from srcgrad.show.notebook import frame
+
+        return frame(self)
+
     def __reduce__(self) -> Any:
         options = {
             "has_aux": self._aux, "backend": self._backend, "specialize": self._specialize,

@@ -6,15 +6,17 @@ Owns the way from what a person writes to a `pipeline.Request`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from srcgrad import api, pipeline
+import numpy as np
+
+from srcgrad import api, pipeline, trees
 from srcgrad.analysis import probe
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend import source as source_module
 from srcgrad.ir import types as ty
+from srcgrad.spelling import parse_types, sample
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp")
 Wrt = int | str | tuple[int | str, ...]
@@ -30,6 +32,7 @@ class Job:
     types: tuple[tuple[str, ty.Type], ...] = ()
     aux: bool = False
     guess: bool = False  # take a parameter's type from its default value, where nothing says it
+    known: bool = True  # take it from its annotation
 
     def request(self) -> pipeline.Request:
         """The job for the compiler.
@@ -50,7 +53,9 @@ class Job:
         if len(wrt) != len(derivative._items) or any(
             i.position is not None or i.key is not None for i in derivative._items
         ):
-            raise ArgumentError("wrt names an item of *args or **kwargs: name the parameter itself")
+            raise ArgumentError(
+                "wrt names an item of *args or **kwargs: name the parameter itself"
+            )
         _, target = derivative._primal.for_types(types)
         single = isinstance(self.wrt, int | str)
         return pipeline.Request(target, self.mode, wrt, types, self.aux, single)
@@ -61,7 +66,7 @@ class Job:
         unknown = [name for name in given if name not in params]
         if unknown:
             raise ArgumentError(
-                f"types: {primal.name} has no parameter {unknown[0]!r} (it has {', '.join(params)})"
+                f"{primal.name} has no parameter {unknown[0]!r} (it has {', '.join(params)})"
             )
         bound = dict(zip(params, primal.full(()), strict=False))
         return tuple(
@@ -73,7 +78,7 @@ class Job:
         annotation = param.annotation
         if isinstance(annotation, str):
             annotation = _evaluated(annotation, self.fn)
-        if annotation is not param.empty:
+        if annotation is not param.empty and self.known:
             found = probe.from_annotation(annotation)
             if found is not None:
                 return found
@@ -129,7 +134,91 @@ def _plain(wrt: Any) -> Wrt:
     return wrt if isinstance(wrt, int | str) else tuple(wrt)
 
 
-def type_table(request: pipeline.Request) -> Mapping[str, ty.Type]:
-    """The types of a request by parameter."""
-    fn, _ = pipeline.function_of(request.fn)
-    return {p.name: t for p, t in zip(fn.params, request.types, strict=True)}
+# ---- arguments -----------------------------------------------------------------
+
+
+def arguments(text: str, fn: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments written as in a call; `np`, `math` and the names of the function's module are
+    there.
+
+    >>> def f(x, n): ...
+    >>> arguments("np.ones(2), n=3", f)
+    ((array([1., 1.]),), {'n': 3})
+
+    Raises: ArgumentError.
+    """
+    import math
+
+    names = {**getattr(fn, "__globals__", {}), "np": np, "math": math}
+    try:
+        found = eval(f"(lambda *args, **kwargs: (args, kwargs))({text})", names)
+    except Exception as error:
+        raise ArgumentError(
+            f"the arguments {text!r} can't be evaluated: {type(error).__name__}: {error}"
+        ) from None
+    positional, named = found
+    return positional, named
+
+
+def bound_arguments(fn: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments of a call by parameter, defaults included."""
+    try:
+        bound = _signature(fn).bind(*args, **kwargs)
+    except TypeError as error:
+        raise ArgumentError(str(error)) from None
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def samples(fn: Any, types: str, seed: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Example arguments from types, annotations and defaults.
+
+    Raises: ArgumentError when a parameter has none of them.
+    """
+    given = parse_types(types)
+    rng = np.random.default_rng(seed)
+    job = Job(fn)
+    named: dict[str, Any] = {}
+    positional: list[Any] = []
+    for name, param in _signature(fn).parameters.items():
+        if param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD):
+            continue
+        value = _sample(job, name, param, given, rng)
+        if param.kind is param.KEYWORD_ONLY:
+            named[name] = value
+        else:
+            positional.append(value)
+    return tuple(positional), named
+
+
+def _sample(job: Job, name: str, param: Any, given: dict[str, ty.Type], rng: Any) -> Any:
+    if name not in given and param.default is not param.empty:
+        return param.default
+    t = given.get(name) or job._known(param)
+    if isinstance(t, ty.Unknown):
+        raise ArgumentError(
+            f"there is no value for {name}",
+            fixes=['write --args "..."', f'write --types "{name}=float64[:]"', "annotate it"],
+        )
+    return sample(t, rng)
+
+
+def floating(fn: Any, args: Any, kwargs: Any) -> Wrt:
+    """The arguments that hold floating numbers.
+
+    Raises: ArgumentError when there are none.
+    """
+    positions: list[int | str] = [k for k, a in enumerate(args) if trees.has_floats(a)]
+    names: list[int | str] = [n for n, a in kwargs.items() if trees.has_floats(a)]
+    found = (*positions, *names)
+    if not found:
+        name = getattr(fn, "__name__", "the function")
+        raise ArgumentError(f"no argument of {name} is floating: write 3.0 instead of 3")
+    return found
+
+
+def _signature(fn: Any) -> inspect.Signature:
+    try:
+        return inspect.signature(fn)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{fn!r} can't be called") from None

@@ -31,7 +31,7 @@ def find(target: str, path: Sequence[str | Path] = ()) -> Any:
     Traceback (most recent call last):
         ...
     srcgrad.locate.TargetNotFound: statistics has no NormalDst
-    Fixes: did you mean NormalDist?
+    Fixes: perhaps you mean NormalDist.
 
     Raises: TargetNotFound.
     """
@@ -62,7 +62,7 @@ def _similar(owner: Any, name: str) -> list[str]:
 
     names = [n for n in dir(owner) if not n.startswith("_")]
     close = difflib.get_close_matches(name, names, 3, 0.6)
-    return [f"did you mean {' or '.join(close)}?"] if close else []
+    return [f"perhaps you mean {' or '.join(close)}"] if close else []
 
 
 def _module(name: str) -> ModuleType:

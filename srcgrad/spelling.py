@@ -27,7 +27,9 @@ _PLAIN: dict[str, ty.Type] = {
     "False": ty.Literal(False),
     "?": ty.UNKNOWN,
 }
-_EXAMPLES = "write float, int, float64[:], float32[:, :], (float, int), [float, ...] or {'k': float}"
+_EXAMPLES = (
+    "write float, int, float64[:], float32[:, :], (float, int), [float, ...] or {'k': float}"
+)
 
 
 # ---- reading -----------------------------------------------------------------
@@ -49,7 +51,9 @@ def parse_type(text: str) -> ty.Type:
     try:
         return _type(ast.parse(_readable(shown), mode="eval").body)
     except (SyntaxError, ValueError, TypeError):
-        raise ArgumentError(f"{shown!r} isn't a type that can be written", fixes=[_EXAMPLES]) from None
+        raise ArgumentError(
+            f"{shown!r} isn't a type that can be written", fixes=[_EXAMPLES]
+        ) from None
 
 
 def parse_types(text: str) -> dict[str, ty.Type]:
@@ -120,12 +124,14 @@ def _type(node: ast.expr) -> ty.Type:
         case ast.List([item]) | ast.List([item, ast.Constant(value=EllipsisType())]):
             return ty.List(_type(item))
         case ast.Dict(keys, values):
-            named = [(ast.literal_eval(k), _type(v)) for k, v in zip(keys, values, strict=True) if k]
+            named = [
+                (ast.literal_eval(k), _type(v)) for k, v in zip(keys, values, strict=True) if k
+            ]
             return ty.Dict(tuple(named))
         case ast.Subscript(ast.Name(id=name), key):
             dtype = np.dtype(float) if name == "float" else _dtype(name)
-            keys = key.elts if isinstance(key, ast.Tuple) else [key]
-            return ty.Array(dtype, tuple(map(_dim, keys)))
+            dims = key.elts if isinstance(key, ast.Tuple) else [key]
+            return ty.Array(dtype, tuple(map(_dim, dims)))
     raise ValueError(ast.dump(node))
 
 

@@ -38,6 +38,7 @@ class NeedsTable:
     unit: Unit
     terms: dict[int, list[Term]] = field(default_factory=dict)
     _again: dict[str, ir.Assign | None] = field(default_factory=dict)
+    _writers: dict[str, list[ir.Stmt]] = field(default_factory=dict)
 
     @cached_property
     def lanes(self) -> Lanes:
@@ -79,7 +80,9 @@ class NeedsTable:
                 return op in _CHEAP and isinstance(t, ty.Number | ty.Literal)
             case ir.Index(obj, key):
                 if isinstance(obj, ir.Var) and unit.fx.memory(obj.name):
-                    return False
+                    if not isinstance(t, ty.Number) or not isinstance(unit.type(obj.name), ty.Array):
+                        return False
+                    return unit.basic(key) and self.settled(stmt, obj.name)
                 return not isinstance(unit.facts.of(obj), ty.Array) or unit.basic(key)
             case ir.Attr(obj, _):
                 return not (isinstance(obj, ir.Var) and unit.fx.memory(obj.name))
@@ -92,6 +95,53 @@ class NeedsTable:
                 return isinstance(target, Library) and target.entry.kind == "nondiff" and (
                     target.entry.pure and isinstance(t, ty.Number)
                 )
+            case _:
+                return False
+
+    def settled(self, stmt: ir.Stmt, array: str) -> bool:
+        """Whether nothing that runs after a statement writes into an array or what shares its
+        memory, so that the reverse sweep finds its elements as the statement found them."""
+        unit, root = self.unit, self.unit.fx.root(array)
+        for p, g in zip(unit.params, unit.spec.groups or (None,) * len(unit.params), strict=False):
+            if g is not None and unit.fx.root(p) == root:
+                return False  # the caller may write
+        here, around = unit.place[stmt.sid], set(unit.loops[stmt.sid])
+        for s in self._touching(root):
+            if unit.place[s.sid] > here or around & set(unit.loops[s.sid]):
+                return False
+        return True
+
+    def _touching(self, root: str) -> list[ir.Stmt]:
+        """Statements that may write into a memory class."""
+        got = self._writers.get(root)
+        if got is None:
+            got = self._writers[root] = [
+                s for s in ir.walk(self.unit.body) if self._may_write(s, root)
+            ]
+        return got
+
+    def _may_write(self, s: ir.Stmt, root: str) -> bool:
+        fx = self.unit.fx
+
+        def is_one(a: object) -> bool:
+            return isinstance(a, ir.Var) and a.name in self.unit.facts.types and fx.root(a.name) == root
+
+        match s:
+            case ir.Store(base=base) | ir.StoreAttr(base=base):
+                return is_one(base)
+            case ir.Assign() if s.inplace is not None and is_one(s.target):
+                return True
+            case ir.Assign() | ir.Effect() if isinstance(s.value, ir.Call | ir.Method | ir.Opaque):
+                target = self.unit.facts.targets.get(s.sid)
+                if isinstance(target, Library) and target.entry.pure and not target.entry.writes:
+                    return any(n == "out" and is_one(a) for n, b in target.args for a in bound_atoms(b))
+                if isinstance(target, Container) and isinstance(s, ir.Assign):
+                    return False
+                return any(map(is_one, ir.reads(s)))
+            case ir.Verbatim():
+                return any(map(is_one, (*ir.reads(s), *ir.writes(s))))
+            case ir.With():
+                return s.special is not None and is_one(s.value)
             case _:
                 return False
 
@@ -213,7 +263,7 @@ class NeedsTable:
 
     def _call(self, stmt: ir.Stmt, expr: ir.Expr, target: object, out: Needs) -> None:
         match target:
-            case Library() if target.entry.kind == "function":
+            case Library() if target.entry.kind in ("function", "jvp"):
                 self._read(out, rule_call(target.entry, target.args).atoms())
                 self._result(out, stmt)
             case Library() if target.entry.kind == "custom":

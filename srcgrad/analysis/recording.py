@@ -70,6 +70,7 @@ def record(unit: Unit, names: Names) -> Recording:
     unit.refresh(body)
     found.control = work.control
     needs._again.clear()
+    needs._writers.clear()
     flow = _Flow(found)
     flow.run()
     found.reversed_ = _reversed(unit, flow)

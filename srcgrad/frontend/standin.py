@@ -9,8 +9,10 @@ import linecache
 import types
 from typing import Any
 
+from srcgrad.errors import describe
+
 _P = inspect.Parameter
-_count = itertools.count(1)
+_count = itertools.count(2)
 
 
 def stand_in(target: Any, signature: inspect.Signature, skip: int = 0) -> types.FunctionType:
@@ -34,7 +36,9 @@ def stand_in(target: Any, signature: inspect.Signature, skip: int = 0) -> types.
             given.append(_argument(p))
     head = str(inspect.Signature(shown))
     text = f"def {label}{head}:\n    return {label}({', '.join(given)})\n"
-    file = f"<srcgrad {label} {next(_count)}>"
+    file = f"<{describe(target)}>"
+    while linecache.cache.get(file, (0, None, text.splitlines(True)))[2] != text.splitlines(True):  # type: ignore[misc]
+        file = f"<{describe(target)}, {next(_count)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), namespace)
     made: types.FunctionType = namespace[label]

@@ -132,7 +132,7 @@ def custom_jvp(fn: _F) -> _F:
 
     def defjvp(jvp: _F) -> _F:
         made.jvp = jvp
-        made.__srcgrad_entry__ = _own(fn, made, "transposed", jvp_fn=jvp)
+        made.__srcgrad_entry__ = _own(fn, made, "jvp", jvp_fn=jvp)
         custom.changed_rules()
         return jvp
 

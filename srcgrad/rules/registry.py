@@ -50,6 +50,8 @@ class Entry:
     kind "custom": the forward sweep calls `fn`, which returns the result and what the reverse sweep
     needs; the reverse sweep calls `backward` with that and the cotangent, or what was returned is
     itself a function of the cotangent (`backward` is None).
+    kind "jvp": `jvp_fn(primals, tangents)` returns the result and its tangent, for forward mode;
+    reverse mode transposes it.
     kind "nondiff": the derivative is zero.
     kind "refuse": srcgrad does not differentiate it; `note` says why and what to write instead.
 

@@ -115,4 +115,4 @@ linear(
     zero=("closure", "k"),
     at=[(_V, (0.3, _W), 1)],
 )
-nondiff(support.check_apart)
+nondiff(support.check_apart, support.zero_tangent)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.runtime import support
+from srcgrad.runtime.overloads_rules import rules
 from srcgrad.runtime.support import jit
 
 
@@ -34,6 +35,7 @@ class Overloads:
         sums(self)
         reductions(self)
         shapes(self)
+        rules(self)
         for module in (support, jit):
             for fn in vars(module).values():
                 if isinstance(fn, FunctionType) and fn not in self.done:
@@ -509,6 +511,15 @@ def shapes(o: Overloads) -> None:
 
     def diagonal(a: Any) -> Any:
         return lambda a: np.diag(a)
+
+    def outer(a: Any, b: Any) -> Any:
+        return lambda a, b: np.outer(a, b)
+
+    def vander(x: Any, N: Any = None, increasing: Any = False) -> Any:
+        return lambda x, N=None, increasing=False: np.vander(x, N, increasing)
+
+    o.give(jit.outer, outer)
+    o.give(jit.vander, vander)
 
     def matmul(a: Any, b: Any) -> Any:
         if a.ndim <= 2 and b.ndim <= 2:

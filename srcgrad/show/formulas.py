@@ -1,4 +1,4 @@
-"""The rules behind a derivative, for a person to read: their formulas, and where they are written."""
+"""The rules behind a derivative, for a person to read: formulas, and where they are written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 import srcgrad.rules as rules_package
 from srcgrad.errors import shown_file
 from srcgrad.rules.registry import Entry
-
 
 _NOT_TABLES = frozenset(("__init__", "registry", "custom", "scope", "tables", "methods", "short"))
 

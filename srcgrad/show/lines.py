@@ -206,7 +206,9 @@ def _bodies(stmt: ast.stmt) -> list[list[ast.stmt]]:
 
 def _starts_tapes(stmt: ast.stmt) -> bool:
     """`a_tape, b_tape = [], []`"""
-    names = [n.id for n in ast.walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    names = [
+        n.id for n in ast.walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    ]
     return isinstance(stmt, ast.Assign) and bool(names) and all(map(_TAPE.search, names))
 
 

@@ -121,7 +121,9 @@ def _primal(variant: Variant, k: int, number: int) -> str:
     first = primal.lines[0].number if primal.lines else 0
     head = f'<h2>{name}<span class="where">{escape(primal.file)}:{first}</span></h2>'
     label = f"Primal {primal.name}"
-    return f'{head}<ol class="code" role="listbox" aria-label="{escape(label)}">{"".join(rows)}</ol>'
+    return (
+        f'{head}<ol class="code" role="listbox" aria-label="{escape(label)}">{"".join(rows)}</ol>'
+    )
 
 
 def _primal_line(

@@ -1,12 +1,12 @@
 """What the compiler has of a function after each pass, as text.
 
-    source     the text of the function, as it was found
-    ir         lowered: one operation a statement
-    webs       each independent use of a name is a variable of its own
-    types      what is known of each variable
-    activity   the variables that carry a derivative
-    recording  what the forward sweep keeps for the reverse sweep, and where
-    text       the generated module
+source     the text of the function, as it was found
+ir         lowered: one operation a statement
+webs       each independent use of a name is a variable of its own
+types      what is known of each variable
+activity   the variables that carry a derivative
+recording  what the forward sweep keeps for the reverse sweep, and where
+text       the generated module
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def stage(request: pipeline.Request, name: str) -> str:
     Raises: ArgumentError when there is no such stage.
     """
     if name not in STAGES:
-        raise ArgumentError(f"there is no stage {name!r}", fixes=[f"name one of {', '.join(STAGES)}"])
+        raise ArgumentError(
+            f"there is no stage {name!r}", fixes=[f"name one of {', '.join(STAGES)}"]
+        )
     return _MAKE[name](request)
 
 

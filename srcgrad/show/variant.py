@@ -227,7 +227,9 @@ def _primal(program: Program, spec: Spec) -> Primal:
 
 
 def _returns_active(unit: Unit, stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Exit) and isinstance(stmt.value, ir.Var) and unit.is_active(stmt.value)
+    return (
+        isinstance(stmt, ir.Exit) and isinstance(stmt.value, ir.Var) and unit.is_active(stmt.value)
+    )
 
 
 def _says(t: Any) -> bool:

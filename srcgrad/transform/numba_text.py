@@ -27,7 +27,7 @@ _REDUCTIONS = frozenset(
     "sum max min amax amin mean prod any all argmax argmin var std cumsum cumprod".split()
 )
 _REPLACED = _REDUCTIONS | frozenset(
-    "einsum matmul tensordot moveaxis squeeze clip vander inner sign diagonal outer roll".split()
+    "einsum clip diagonal squeeze".split()
 )
 _METHODS = _REDUCTIONS | {"squeeze", "clip"}
 _SHARED = ("numpy", "math", "builtins")  # modules that Numba knows

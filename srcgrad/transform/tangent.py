@@ -25,7 +25,9 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.rules.python import OPERATORS
+from srcgrad.transform import forwardrules
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.fresh import is_fresh
 from srcgrad.transform.module import Module
 from srcgrad.transform.parameters import arguments
@@ -42,6 +44,7 @@ class Tangent:
     module: Module
     order: list[list[ast.stmt]] = field(default_factory=list)
     names: dict[Spec, str] = field(default_factory=dict)
+    adjoint: Adjoint | None = None
 
     def top(self, spec: Spec, wrt: list[str], name: str, single: bool) -> None:
         """The function that the user calls: (tangents, *args) -> (value, tangent)."""
@@ -52,6 +55,13 @@ class Tangent:
         first = ast.arg(_tangents(unit))
         (args.posonlyargs if args.posonlyargs else args.args).insert(0, first)
         self.order.append([_function(name, args, lines)])
+
+    def reverse_mode(self) -> Adjoint:
+        """Writes reverse sweeps into the same module: of rules, whose transposes they are."""
+        if self.adjoint is None:
+            self.adjoint = Adjoint(self.program, self.module)
+            self.adjoint.order = self.adjoint.callees.plain.order = self.order
+        return self.adjoint
 
     def callee(self, spec: Spec) -> str:
         """`f_tangent(args..., tangents of active args...)`, compiled once for each use."""
@@ -222,6 +232,9 @@ class Walk:
                 if target in syn.names_in(e):
                     self.settle(name)
         self.out.append(node)
+
+    def emit_comment(self, text: str) -> None:
+        self.out.append(syn.Comment(text))
 
     def settle(self, name: str) -> None:
         e = self.waiting.pop(name)
@@ -433,10 +446,8 @@ class Walk:
 
     def library(self, stmt: ir.Assign, call: Library) -> None:
         entry = call.entry
-        if entry.kind == "function":
-            from srcgrad.transform.adjoint import userrules
-
-            userrules.tangent(self, stmt, call)
+        if entry.kind in ("function", "custom", "jvp"):
+            forwardrules.tangent(self, stmt, call)
             return
         if entry.kind == "nondiff":
             self.bind_zero(stmt)

@@ -5,7 +5,7 @@ import numpy as np
 
 def inertia_grad(centres, points):
     # ---- forward sweep ----
-    t1_tape, branch_tape = [], []
+    t1_tape, t2_tape, branch_tape = [], [], []
     cost = 0.0
     for i_2 in range(len(points)):
         p = points[i_2]
@@ -14,7 +14,9 @@ def inertia_grad(centres, points):
             c = centres[i_3]
             t1 = p - c
             t1_tape.append(t1)
-            distance = np.sum(t1 ** 2)
+            t2 = t1 ** 2
+            t2_tape.append(t2)
+            distance = np.sum(t2)
             branch = distance < best
             branch_tape.append(branch)
             if branch:
@@ -27,6 +29,7 @@ def inertia_grad(centres, points):
         best_bar = cost_bar
         for i_3 in range(len(centres) - 1, -1, -1):
             branch = branch_tape.pop()
+            t2 = t2_tape.pop()
             t1 = t1_tape.pop()
             distance_bar = 0.0
             if branch:

@@ -21,16 +21,13 @@ def harmonics_grad(x, n):
         rows_bar.append(t2_bar)
     spectrum = np.stack(rows)
     t3 = spectrum[0] * spectrum[-1]
-    result = np.sum(t3)
     # ---- reverse sweep ----
-    seed = support.seed(result)
     # list_building.py:9  return np.sum(spectrum[0] * spectrum[-1])
-    t3_bar = support.unbroadcast(support.sum_back(seed, t3), t3)
-    t6_bar = support.unbroadcast(t3_bar * spectrum[0], spectrum[-1])
-    spectrum_bar = support.zeros(spectrum)
-    support.item_add(spectrum_bar, -1, t6_bar)
-    t5_bar = support.unbroadcast(t3_bar * spectrum[-1], spectrum[0])
-    support.item_add(spectrum_bar, 0, t5_bar)
+    t6_bar = spectrum[0]
+    spectrum_bar = np.zeros(spectrum.shape, spectrum.dtype)
+    spectrum_bar[-1] += t6_bar
+    t5_bar = spectrum[-1]
+    spectrum_bar[0] += t5_bar
     # list_building.py:8  spectrum = np.stack(rows)
     rows_bar = support.accumulate(rows_bar, support.stack_back(spectrum_bar, rows, 0))
     x_bar = np.zeros(x.shape, x.dtype)
@@ -41,4 +38,4 @@ def harmonics_grad(x, n):
         t8_bar = t2_bar
         t2, t2_bar = t2_tape.pop()
         x_bar += t8_bar * np.cos(t1) * (k + 1)
-    return x_bar.astype(x.dtype, copy=False)
+    return x_bar

@@ -37,7 +37,9 @@ def log_likelihood_grad(logits, means, log_scales, x):
     t4_bar = np.sum(terms_bar, axis=0)
     log_scales_bar = -t4_bar
     # mixture.py:6  z = (x[:, None] - means) / np.exp(log_scales)
-    log_scales_bar += np.sum(-z_bar * z / t3, axis=0) * t3
+    lanes = np.isfinite(t3)
+    lanes_2 = support.any_lane(lanes, t3)
+    log_scales_bar += np.where(lanes_2, np.sum(-z_bar * z / t3, axis=0) * t3, 0.0)
     means_bar = np.sum(-(z_bar / t3), axis=0)
     # mixture.py:5  log_weights = logits - np.log(np.sum(np.exp(logits)))
     logits_bar = t4_bar + np.sum(-t4_bar) / t2 * t1

@@ -7,7 +7,7 @@ from srcgrad.runtime import support
 
 def recurrent_grad(W, U, inputs, targets):
     # ---- forward sweep ----
-    t1_tape, t2_tape, h_tape, t3_tape = [], [], [], []
+    t1_tape, t2_tape, h_tape, t3_tape, t4_tape = [], [], [], [], []
     h = np.zeros(W.shape[0])
     loss = 0.0
     for t in range(len(inputs)):
@@ -19,8 +19,10 @@ def recurrent_grad(W, U, inputs, targets):
         h = np.tanh(t2)
         t3 = h - targets[t]
         t3_tape.append(t3)
-        loss += np.sum(t3 ** 2)
-    t4 = loss / len(inputs)
+        t4 = t3 ** 2
+        t4_tape.append(t4)
+        loss += np.sum(t4)
+    t5 = loss / len(inputs)
     # ---- reverse sweep ----
     # rnn.py:10  return loss / len(inputs)
     loss_bar = 1.0 / len(inputs)
@@ -28,6 +30,7 @@ def recurrent_grad(W, U, inputs, targets):
     W_bar = np.zeros(W.shape, W.dtype)
     h_bar = np.zeros(h.shape, h.dtype)
     for t in range(len(inputs) - 1, -1, -1):
+        t4 = t4_tape.pop()
         t3 = t3_tape.pop()
         t2 = t2_tape.pop()
         t1 = t1_tape.pop()

@@ -5,7 +5,7 @@ import numpy as np
 
 def smooth_then_fit_grad(x, a):
     # ---- forward sweep ----
-    t1_tape, t2_tape = [], []
+    t1_tape = []
     y = np.empty(len(x))
     y[0] = x[0]
     for i in range(1, len(x)):
@@ -14,20 +14,17 @@ def smooth_then_fit_grad(x, a):
         y[i] = a * t1 + (1.0 - a) * x[i]
     loss = 0.0
     for i in range(len(x)):
-        t2 = y[i]
-        t2_tape.append(t2)
-        loss += (t2 - x[i]) ** 2
+        loss += (y[i] - x[i]) ** 2
     # ---- reverse sweep ----
     y_bar = np.zeros(y.shape, y.dtype)
     loss_bar = 1.0
     x_bar = np.zeros(x.shape, x.dtype)
     for i in range(len(x) - 1, -1, -1):
-        t2 = t2_tape.pop()
         # two_loops.py:11  loss += (y[i] - x[i]) ** 2
-        t4_bar = loss_bar * 2.0 * (t2 - x[i])
-        t5_bar = -t4_bar
+        t3_bar = loss_bar * 2.0 * (y[i] - x[i])
+        t5_bar = -t3_bar
         x_bar[i] += t5_bar
-        y_bar[i] += t4_bar
+        y_bar[i] += t3_bar
     a_bar = 0.0
     for i in range(len(x) - 1, 0, -1):
         t1 = t1_tape.pop()

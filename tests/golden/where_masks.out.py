@@ -11,9 +11,8 @@ def safe_log_grad(x):
     t4 = np.where(t1, t3 * x, -x ** 2)
     # ---- reverse sweep ----
     # where_masks.py:5  return np.sum(np.where(x > 0.0, np.log(np.maximum(x, 1e-300)) * x, -(...
-    x_bar = -np.where(t1, 0.0, 1.0) * 2.0 * x
-    t6_bar = np.where(t1, 1.0, 0.0)
-    x_bar += t6_bar * t3
-    t2_bar = t6_bar * x / t2
-    x_bar += t2_bar * (x > 1e-300) + 0.5 * t2_bar * (x == 1e-300)
+    x_bar = np.where(t1, 0.0, -np.where(t1, 0.0, 1.0) * 2.0 * x)
+    x_bar += np.where(t1, t3, 0.0)
+    t2_bar = x / t2
+    x_bar += np.where(t1, t2_bar * (x > 1e-300) + 0.5 * t2_bar * (x == 1e-300), 0.0)
     return x_bar

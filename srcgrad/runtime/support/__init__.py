@@ -686,6 +686,9 @@ from srcgrad.runtime.support.rulechecks import (
 from srcgrad.runtime.support.rulechecks import (
     read_only as read_only,
 )
+from srcgrad.runtime.support.rulechecks import (
+    zero_tangent as zero_tangent,
+)
 from srcgrad.runtime.support.shape import (
     broadcast_arrays_back as broadcast_arrays_back,
 )

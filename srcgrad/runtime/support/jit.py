@@ -107,6 +107,10 @@ def diagonal(a: Any) -> Any:
     return np.diagonal(a)
 
 
+def outer(a: Any, b: Any) -> Any:
+    return np.outer(a, b)
+
+
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     return np.vander(x, N, increasing=increasing)
 

@@ -261,6 +261,25 @@ def cotangent_of_back(ct: Any, g: Any) -> Any:
     return unbroadcast(ct, g) if np.shape(ct) != np.shape(g) else ct
 
 
+def zero_tangent(x: Any) -> Any:
+    """The tangent of an argument that is held fixed, as a forward rule gets it.
+
+    >>> zero_tangent(3), zero_tangent((1.5, np.ones(2)))
+    (0.0, (0.0, array([0., 0.])))
+    """
+    if isinstance(x, bool) or x is None or isinstance(x, str):
+        return None
+    if isinstance(x, int | float | complex | np.number):
+        return 0.0
+    if isinstance(x, np.ndarray):
+        return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
+    if isinstance(x, list | tuple):
+        return type(x)(map(zero_tangent, x))
+    if isinstance(x, dict):
+        return {k: zero_tangent(v) for k, v in x.items()}
+    return zeros(x)
+
+
 # ---- nested functions that are values ----
 
 

@@ -186,14 +186,17 @@ class Reverse:
             self.first(name, node, owned, thin)
             return
         if isinstance(t, ty.Number):
-            self.settle(name)
-            self.emit(syn.augment(self.bar(name), ast.Add(), node))
+            if adj.waiting is None:
+                self.emit(syn.augment(self.bar(name), ast.Add(), node))
+                return
+            # One statement: the contribution may read the variable that is about to be bound.
+            both, adj.waiting = syn.add(adj.waiting, node), None
+            self.emit(syn.assign(self.bar(name), both))
             return
         if not isinstance(t, ty.Array):
-            self.settle(name)
-            both = self.module.support("add", self.bar_node(name), node)
+            both = self.module.support("add", self.value(name), node)
+            adj.waiting, adj.owned = None, False
             self.emit(syn.assign(self.bar(name), both))
-            adj.owned = False
             return
         if adj.owned and not adj.thin and adj.waiting is None:
             self.emit(syn.augment(self.bar(name), ast.Add(), node))

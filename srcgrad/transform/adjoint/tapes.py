@@ -95,8 +95,8 @@ class Tapes:
             again = [d for d in self.unit.defs.get(s.target.name, ()) if d is not s]
             if any(self._is_inside(d, s) for d in again):
                 return None
-            if any(e.kind != "continue" for e in escaping(s)):
-                return None
+            if any(e.kind != "continue" for inner in s.body for e in escaping(inner)):
+                return None  # it may be left long before its bound
             got = self._range(s, around[0], ranges)
             if got is None:
                 return None

@@ -7,11 +7,21 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
+from srcgrad.analysis import linear
 from srcgrad.analysis.effects import summary
 from srcgrad.analysis.targets import bound_atoms
-from srcgrad.analysis.targets import Bound, Library
-from srcgrad.analysis.user_rules import rule_call
-from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, describe, located, shown_file
+from srcgrad.analysis.targets import Bound, Library, Packed
+from srcgrad.analysis.unit import Spec
+from srcgrad.analysis.user_rules import RuleCall, rule_call
+from srcgrad.errors import (
+    MissingRule,
+    NotDifferentiable,
+    UnsupportedSyntax,
+    describe,
+    located,
+    rule_error,
+    shown_file,
+)
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
@@ -26,7 +36,7 @@ if TYPE_CHECKING:
 
 def is_rule(target: object) -> bool:
     """Whether a call has a user's rule that the reverse sweep calls."""
-    return isinstance(target, Library) and target.entry.kind in ("function", "custom")
+    return isinstance(target, Library) and target.entry.kind in ("function", "custom", "jvp")
 
 
 def forward_custom(fwd: Forward, stmt: ir.Assign | ir.Effect, call: Library) -> list[ast.stmt]:
@@ -86,7 +96,11 @@ def contribute(
     _check_keywords(rev, stmt, call, passed.keywords)
     if not any(active):
         return
-    rev.out.append(syn.Comment(f"by the {about(call.entry)}"))
+    how = "transpose of the " if call.entry.kind == "jvp" else ""
+    rev.out.append(syn.Comment(f"by the {how}{about(call.entry)}"))
+    if call.entry.kind == "jvp":
+        _transposed(rev, stmt, call, passed, active, g, out)
+        return
     args = [rev.bound(b) for b in passed.positional]
     keywords = [ast.keyword(k, rev.bound(b)) for k, b in passed.keywords]
     given = _cotangent(rev, stmt, g, out)
@@ -101,11 +115,42 @@ def contribute(
     wanted = [a if use else syn.number(None) for a, use in zip(args, active, strict=True)]
     every = rev.module.support("cotangents", made, syn.tuple_of(wanted), *label)
     pairs = [(k, _atom(b)) for k, b in enumerate(passed.positional) if active[k]]
-    if len(pairs) == 1:
-        k, operand = pairs[0]
-        rev.contribute(operand, syn.expr("t[k]", t=every, k=syn.number(k)), True)
-        return
     _spread(rev, every, pairs, len(active))
+
+
+def _transposed(
+    rev: Reverse, stmt: ir.Assign, call: Library, passed: RuleCall, active: list[bool],
+    g: ast.expr, out: ast.expr,
+) -> None:  # fmt: skip
+    """A forward rule, which is linear in the tangents, backwards: its reverse sweep with respect to
+    the tangents, at zero."""
+    program, facts, entry = rev.unit.program, rev.unit.facts, call.entry
+    fn, before, _ = program.function(entry.jvp_fn, ir.Const(None))
+    types = ty.Tuple(tuple(ty.UNKNOWN if isinstance(b, Packed) else facts.of(b) for b in passed.positional))
+    names = [p.name for p in fn.params]
+    if before or len(names) != 2:
+        raise rule_error(entry.target, entry.jvp_fn, "a forward rule takes (primals, tangents)")
+    try:
+        linear.check(program, fn, (types, types), names[1:], [1])
+    except linear.NotLinear as e:
+        raise located(
+            MissingRule,
+            stmt.loc,
+            f"the {about(entry)} can't be used in reverse mode: it is not linear in the tangents: "
+            f"{e} (line {e.line})",
+            fixes=["give the function a reverse rule with srcgrad.custom_vjp"],
+        ) from None
+    forward, reverse = rev.callees.compile(Spec(fn, (types, types), (False, True), (None, None)))
+    primals = [rev.bound(b) for b in passed.positional]
+    zeros = [rev.module.support("zero_tangent", p) for p in primals]
+    kept, bars = (rev.text.names.temporary() for _ in range(2))
+    made = syn.call(forward, syn.tuple_of(primals), syn.tuple_of(zeros))
+    rev.emit(syn.assign(syn.tuple_of([syn.name("_"), syn.name(kept)]), made))
+    back = syn.tuple_of([rev.module.support("zeros", out), g])
+    rev.emit(syn.assign(bars, syn.call(reverse, back, syn.name(kept))))
+    for k, b in enumerate(passed.positional):
+        if active[k]:
+            rev.contribute(_atom(b), syn.expr("t[k]", t=syn.name(bars), k=syn.number(k)), False)
 
 
 def _rule(
@@ -253,6 +298,8 @@ def about(entry: Entry) -> str:
         loc = entry.target.loc
         where = f"{shown_file(loc.file)}:{loc.line}"
         return f"gradient that {entry.name} ({where}) returned for {entry.name}({names})"
+    if entry.kind == "jvp":
+        return f"forward rule {describe(entry.jvp_fn)} for {entry.name}({names})"
     if entry.kind == "custom" and entry.backward is None:
         return f"gradient that {describe(entry.fn)} of {entry.name}({names}) returned"
     return f"rule {describe(entry.backward or entry.fn)} for {entry.name}({names})"
