@@ -24,6 +24,8 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import with_blocks
 
+FUNCTION = -1  # the level of a function's own body, beside the sids of loops
+
 
 @dataclass
 class Control:
@@ -37,6 +39,7 @@ class Control:
     last: dict[int, str] = field(default_factory=dict)  # loop -> marker of its last iteration
     # `try` whose handlers may leave: as `by_marker`, for the exits in its handlers
     caught: dict[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
+    tried: dict[int, str] = field(default_factory=dict)  # `try` -> did its handler run
 
 
 def escaping(stmt: ir.Stmt) -> list[ir.Exit]:
@@ -83,7 +86,7 @@ class Instrument:
     reversed_: set[int]
     needed: set[str]  # variables that the reverse sweep keeps anyway
     control: Control = field(default_factory=Control)
-    marker_of: dict[int, str] = field(default_factory=dict)  # loop sid (0: function) -> marker
+    marker_of: dict[int, str] = field(default_factory=dict)  # loop sid (or FUNCTION) -> marker
     site: dict[int, int] = field(default_factory=dict)  # exit sid -> its number
     sids: Any = None
 
@@ -92,10 +95,10 @@ class Instrument:
         self.sids = count(1 + max((s.sid for s in ir.walk(body)), default=0))
         exits = [s for s in ir.walk(body) if isinstance(s, ir.Exit)]
         self.site = {s.sid: k for k, s in enumerate(exits, 1)}
-        self.choose(body, 0)
+        self.choose(body, FUNCTION)
         out = self.block(body, ())
-        if 0 in self.marker_of:
-            out = (self.fresh(self.marker_of[0], ir.Const(0), ir.Loc("", 0, 0, 0, 0)), *out)
+        if FUNCTION in self.marker_of:
+            out = (self.fresh(self.marker_of[FUNCTION], ir.Const(0), ir.Loc("", 0, 0, 0, 0)), *out)
         return out
 
     # ---- how each block learns whether its rest ran ----
@@ -113,7 +116,7 @@ class Instrument:
                         marker,
                         tuple(self.site[e.sid] for e in exits),
                     )
-            if isinstance(stmt, ir.Try) and stmt.sid in self.reversed_ and not level:
+            if isinstance(stmt, ir.Try) and stmt.sid in self.reversed_ and level == FUNCTION:
                 left = exits_of([s for h in stmt.handlers for s in h.body])
                 if left:
                     sites = tuple(self.site[e.sid] for e in left)
@@ -136,7 +139,7 @@ class Instrument:
     def marker(self, level: int) -> str:
         got = self.marker_of.get(level)
         if got is None:
-            got = self.marker_of[level] = self.names.fresh("left" if level else "exit_taken")
+            got = self.marker_of[level] = self.names.fresh("exit_taken" if level == FUNCTION else "left")
             self.control.markers.add(got)
             self.unit.facts.types[got] = ty.Number(int)
         return got
@@ -193,13 +196,30 @@ class Instrument:
                 return self.branch(stmt, rest, levels)
             case ir.For() | ir.While():
                 return self.loop(stmt, levels)
+            case ir.Try() if stmt.sid in self.reversed_:
+                return self.try_(stmt, levels)
             case _:
                 inner = tuple(self.block(b, levels) for b in ir.blocks(stmt))
                 return [with_blocks(stmt, inner)]
 
+    def try_(self, stmt: ir.Try, levels: tuple[int, ...]) -> list[ir.Stmt]:
+        """Say whether the handler ran, where that is all there is to know."""
+        from srcgrad.analysis.trying import all_or_nothing
+
+        pre: list[ir.Stmt] = []
+        if all_or_nothing(self.unit, stmt, self.needed):
+            name = self.control.tried[stmt.sid] = self.names.fresh("caught")
+            self.unit.facts.types[name] = ty.Number(bool)
+            pre.append(self.fresh(name, ir.Const(False), stmt.loc))
+            handler = stmt.handlers[0]
+            body = (self.fresh(name, ir.Const(True), stmt.loc), *handler.body)
+            stmt = replace(stmt, handlers=(replace(handler, body=body),))
+        inner = tuple(self.block(b, levels) for b in ir.blocks(stmt))
+        return [*pre, with_blocks(stmt, inner)]
+
     def marks(self, stmt: ir.Exit, levels: tuple[int, ...]) -> list[ir.Stmt]:
         """Say in each marker that this exit was taken, out to the exit's target."""
-        left = levels[-1:] if stmt.kind != "return" else (0, *levels)
+        left = levels[-1:] if stmt.kind != "return" else (FUNCTION, *levels)
         out: list[ir.Stmt] = []
         for level in left:
             if level in self.marker_of:

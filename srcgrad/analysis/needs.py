@@ -230,12 +230,19 @@ class NeedsTable:
                 self._read(out, ir.key_atoms(key))
                 if isinstance(obj, ir.Var) and unit.is_active(obj) and unit.kind(obj.name) == "value":
                     self._shape(out, self.container(obj))
+            case ir.Var() if self.decides_kind(stmt):
+                self._shape(out, expr)
             case ir.Build() | ir.Var() | ir.Closure():
                 return
             case ir.Attr(obj, _) if target is None:
                 self._shape(out, self.container(obj) if isinstance(obj, ir.Var) else obj)
             case _:
                 self._call(stmt, expr, target, out)
+
+    def decides_kind(self, stmt: ir.Assign) -> bool:
+        """Whether a variable of unknown type takes its value from one of known type."""
+        unknown = isinstance(self.unit.type(stmt.target.name), ty.Unknown)
+        return unknown and not isinstance(self.unit.facts.of(stmt.value), ty.Unknown)  # type: ignore[arg-type]
 
     def container(self, v: ir.Var) -> ir.Var:
         """The variable whose adjoint holds the place: `t = p["a"]; t["b"]` is a place in p."""

@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.control import (
-    Control,
-    Instrument,
-    always_leaves,
-    exits_of,
-    upward_exposed,
-)
+from srcgrad.analysis.control import Control, Instrument, upward_exposed
 from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
 from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.analysis.trying import close_handlers
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -77,7 +72,7 @@ def record(unit: Unit, names: Names) -> Recording:
     found.undone = flow.undone
     found.needed = flow.needed_anywhere()
     _place(found, flow)
-    _close_handlers(found)
+    close_handlers(found)
     return found
 
 
@@ -101,40 +96,6 @@ def _reversed(unit: Unit, flow: _Flow) -> set[int]:
 
     visit(unit.body)
     return out
-
-
-def _close_handlers(found: Recording) -> None:
-    """A handler may run only if the reverse sweep knows what to leave out then (finding 14)."""
-    resets = found.control.resets
-
-    def reversed_in(block: ir.Block) -> bool:
-        return any(s.sid in found.reversed_ and s.sid not in resets for s in ir.walk(block))
-
-    for stmt in ir.walk(found.unit.body):
-        if not isinstance(stmt, ir.Try):
-            continue
-        tried = (*stmt.body, *stmt.orelse, *stmt.final)
-        active, plain = reversed_in(tried), not reversed_in(stmt.final) and _leaves_no_trace(found, stmt)
-        for k, handler in enumerate(stmt.handlers):
-            raises = always_leaves(handler.body) and not exits_of(handler.body)
-            leaves = always_leaves(handler.body) and plain
-            if reversed_in(handler.body) or (active and not raises and not leaves):
-                found.closed.add((stmt.sid, k))
-
-
-def _leaves_no_trace(found: Recording, stmt: ir.Try) -> bool:
-    """Whether the reverse sweep may skip what a `try` did until an exception ended it."""
-    if found.unit.loops[stmt.sid]:
-        return False
-    for s in ir.walk((*stmt.body, *stmt.orelse)):
-        if s.sid in found.undone or s.sid in found.pairs:
-            return False
-        if any(save.when == "before" for save in found.saves.get(s.sid, ())):
-            return False
-        written = found.unit.differentiates(s) and not isinstance(s, ir.Assign | ir.Exit)
-        if written or (isinstance(s, ir.Assign) and s.inplace) or found.unit.user_call(s) is not None:
-            return False
-    return True
 
 
 # ---- memory classes whose shadows are made in the forward sweep ----------------------
@@ -258,6 +219,8 @@ class _Flow:
         for table in (control.by_marker, control.caught):
             if stmt.sid in table:
                 out.after.add(table[stmt.sid][0])
+        if stmt.sid in control.tried:
+            out.after.add(control.tried[stmt.sid])
         if isinstance(stmt, ir.For | ir.While) and stmt.sid in found.reversed_:
             if stmt.sid in control.trips:
                 out.after.add(control.trips[stmt.sid])
@@ -267,7 +230,7 @@ class _Flow:
                     atoms.append(stmt.stop)
                 names, _ = found.needs.roots_of(atoms)
                 out.after |= names
-        if isinstance(stmt, ir.For | ir.While | ir.If) and stmt.sid in found.reversed_:
+        if isinstance(stmt, ir.For | ir.While | ir.If | ir.Try) and stmt.sid in found.reversed_:
             out.after |= self._zeros(stmt)
 
     def _zeros(self, stmt: ir.Stmt) -> set[str]:
@@ -341,6 +304,10 @@ class _Flow:
         for root in self.stores(stmt):
             if "@" + root in live or root in needs.contents:
                 self.undone.add(stmt.sid)
+        if stmt.sid in self.undone:
+            undo = self.to_undo(stmt)
+            self.use(stmt, undo)
+            live = live | undo.before | {"@" + c for c in undo.contents}
         live = live | {"@" + c for c in needs.contents}
         defined = [v.name for v in ir.writes(stmt)]
         if isinstance(stmt, ir.Assign) and stmt.inplace and self.unit.fx.memory(stmt.target.name):
@@ -354,6 +321,13 @@ class _Flow:
                 self.saved.setdefault(stmt.sid, set()).add(name)
             live = live - {name}
         return live | needs.after
+
+    def to_undo(self, stmt: ir.Stmt) -> Needs:
+        """What is read where a store is undone: the array and the index, not the elements."""
+        if not isinstance(stmt, ir.Store):
+            return Needs()
+        names, contents = self.found.needs.roots_of(ir.key_atoms(stmt.key))
+        return Needs(names | self.found.needs.roots_of([stmt.base])[0], set(), contents)
 
     def stores(self, stmt: ir.Stmt) -> list[str]:
         """The memory classes that a statement writes."""

@@ -184,7 +184,10 @@ def _unbound(fn: ir.Function, why: str) -> Exception:
 class Program:
     """All functions and rules of one compilation."""
 
-    def __init__(self, scopes: Sequence[Mapping[Hashable, Entry]] = ()) -> None:
+    def __init__(
+        self, scopes: Sequence[Mapping[Hashable, Entry]] = (), builtin: bool = False
+    ) -> None:
+        self.builtin = builtin  # functions of libraries have the rules that srcgrad has for them
         self.scopes = tuple(scopes)  # strongest first: `rules=`, then scoped overrides
         self.used_rules: set[Hashable] = set()  # keys of the targets whose overrides were used
         self._lexical: dict[int, tuple[Any, Mapping[Hashable, Entry]]] = {}
@@ -211,7 +214,10 @@ class Program:
         own = getattr(value, "__srcgrad_entry__", None)
         if isinstance(own, Entry):
             return own
-        return registry.lookup(value)
+        found = registry.lookup(value)
+        while self.builtin and found is not None and found.given and found.builtin is not None:
+            found = found.builtin
+        return found
 
     def lexical(self, stmt: ir.With) -> Mapping[Hashable, Entry]:
         """The rules of `with sg.override({...})` inside a differentiated function."""

@@ -29,7 +29,7 @@ _UNDECIDED = object()
 def sharpen(facts: Facts) -> ir.Function | None:
     """A better form of the function, or None when there is none."""
     work = _Sharpen(facts, count(1 + max((s.sid for s in ir.walk(facts.fn.body)), default=0)))
-    body = work.propagate(work.block(facts.fn.body))
+    body = work.keep_params(work.propagate(work.block(facts.fn.body)))
     if not work.changed:
         return coalesce(facts)
     return webs.split(replace(facts.fn, body=body))
@@ -40,6 +40,19 @@ class _Sharpen:
     facts: Facts
     sids: Any
     changed: bool = False
+
+    def keep_params(self, body: ir.Block) -> ir.Block:
+        """A parameter of unknown type that is bound again gets a second variable: what it was given
+        is read at the end, for the structure of its gradient."""
+        written = {v.name: s.loc for s in ir.walk(body) if not _updates(s) for v in ir.writes(s)}
+        out: list[ir.Stmt] = []
+        for p in self.facts.fn.params:
+            sure = ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other
+            if p.name in written and not isinstance(self.facts.types.get(p.name), sure):
+                var = ir.Var(p.name)
+                out.append(ir.Assign(next(self.sids), written[p.name], var, var))
+                self.changed = True
+        return (*out, *body)
 
     def propagate(self, body: ir.Block) -> ir.Block:
         """Read through other names that the compiler made: `support.sequence(x)` of an array is x."""
@@ -237,6 +250,10 @@ class _Sharpen:
             types = {v.name: self.facts.of(v) for v in test.reads}
             return _decide_ast(test.node, types)
         return _UNDECIDED
+
+
+def _updates(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Assign) and stmt.inplace is not None
 
 
 def _is_none(a: ty.Type, b: ty.Type, positive: bool) -> Any:

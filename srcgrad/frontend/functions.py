@@ -259,12 +259,15 @@ def _lowered(scope: Scope, nested: Nested, node: ast.AST) -> Function:
     with nested.owner.renamed({}, keep=here):
         inner = open_scope(nested.owner.session, nested.node, nested.name, nested.owner)
         nested.inner = inner
+        inner.overriding = nested.overriding
         find_inlined(inner)
         for name in sorted(nested.hidden):
             inner.capture(Var(name), nested.owner)
-        nested.fn = replace(
-            close_scope(inner, None, nested.defaults), decorated=nested.decorated
-        )
+        made = close_scope(inner, None, nested.defaults)
+        body = made.body
+        for loc, rules in reversed(nested.overriding):
+            body = (With(inner.sid(), loc, (), body, "override", rules),)
+        nested.fn = replace(made, body=body, decorated=nested.decorated)
     return nested.fn
 
 
@@ -320,6 +323,7 @@ def _named(scope: Scope, node: ast.expr) -> Nested | None:
 
 def _lambda_here(scope: Scope, node: ast.Lambda) -> Nested:
     nested = _nested(scope, "<lambda>", node)
+    nested.overriding = scope.overriding
     define(scope, nested)
     return nested
 
@@ -349,6 +353,7 @@ def _function_def(scope: Scope, node: ast.FunctionDef) -> None:
         )
     inlined = scope.inlined.get(node.name)
     nested = inlined or _nested(scope, node.name, node)
+    nested.overriding = scope.overriding
     define(scope, nested)
     if inlined is None:
         scope.assign(node, Var(node.name), closure(scope, nested, node, "keep"))

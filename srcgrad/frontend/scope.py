@@ -56,6 +56,11 @@ class Nested:
     inner: Scope | None = None
     fn: Function | None = None
     decorated: str | None = None  # the decorator of srcgrad that it has
+    overriding: tuple[Overriding, ...] = ()  # the overrides that it is defined in
+
+
+# The place of a `with override({...})`, and its functions and rules.
+Overriding = tuple[Loc, tuple[tuple[Const | Global, Const | Global], ...]]
 
 
 @dataclass(slots=True)
@@ -91,6 +96,7 @@ class Scope:
     imports: dict[str, Global] = field(default_factory=dict)
     captured: dict[str, Scope] = field(default_factory=dict)
     loops: list[Loop] = field(default_factory=list)
+    overriding: tuple[Overriding, ...] = ()  # the `with override({...})` around, outermost first
     out: list[Stmt] = field(default_factory=list)
     sids: int = 0
     trying: int = 0

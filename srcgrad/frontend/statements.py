@@ -280,8 +280,10 @@ def _override(scope: Scope, node: ast.With, item: ast.withitem, inner: list[ast.
         if key is None:
             raise scope.refusal(value, "the rules of an override have to be written out")
         pairs.append((_fixed(scope, key), _fixed(scope, value)))
-    sid = scope.sid()
+    sid, around = scope.sid(), scope.overriding
+    scope.overriding = (*around, (scope.loc(node), tuple(pairs)))
     body = scope.block(lambda: statements(scope, inner))
+    scope.overriding = around
     scope.emit(With(sid, scope.loc(node), (), body, "override", tuple(pairs)))
 
 

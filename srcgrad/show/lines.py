@@ -131,8 +131,13 @@ class _Work:
             if _bodies(stmt):
                 self.compound(stmt)
         self.saves(body)
+        if self.tangent:
+            self.neighbours(list(reversed(body)))
+        self.neighbours(body)
+
+    def neighbours(self, body: Sequence[ast.stmt]) -> None:
         at, sweep = 0, ""
-        for stmt in reversed(body) if self.tangent else body:
+        for stmt in body:
             row = self.rows[stmt.lineno - 1]
             at, sweep = (at if row.sweep == sweep else 0), row.sweep
             if isinstance(stmt, ast.Return) or _bodies(stmt) or _starts_tapes(stmt):

@@ -146,7 +146,7 @@ def _compiled(
     single = len(rule_call(call.entry, call.args).positional) == 1
     try:
         leaves = None if single else wanted
-        linear.check(walk.unit.program, rule.fn, rule.types, mine, leaves)
+        linear.check(walk.owner.reverse_mode().program, rule.fn, rule.types, mine, leaves)
     except linear.NotLinear as e:
         where = f" (line {e.line})" if e.line else ""
         raise _refused(walk, stmt, call, f"it is not linear in the cotangent: {e}{where}") from None

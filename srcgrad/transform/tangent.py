@@ -57,9 +57,10 @@ class Tangent:
         self.order.append([_function(name, args, lines)])
 
     def reverse_mode(self) -> Adjoint:
-        """Writes reverse sweeps into the same module: of rules, whose transposes they are."""
+        """Writes reverse sweeps into the same module: of rules, whose transposes they are.  What is
+        overridden for the program is not for its rules."""
         if self.adjoint is None:
-            self.adjoint = Adjoint(self.program, self.module)
+            self.adjoint = Adjoint(Program(builtin=True), self.module)
             self.adjoint.order = self.adjoint.callees.plain.order = self.order
         return self.adjoint
 

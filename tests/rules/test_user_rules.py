@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import srcgrad as sg
-from srcgrad.rules import registry
+from srcgrad.rules import registry, tables
 
 X = np.array([0.4, -1.3, 2.1])
 
@@ -18,6 +18,7 @@ X = np.array([0.4, -1.3, 2.1])
 @pytest.fixture(autouse=True)
 def same_registry(monkeypatch):
     """What a test registers is gone after it."""
+    tables.load()
     monkeypatch.setattr(registry, "_ENTRIES", dict(registry._ENTRIES))
 
 
@@ -87,7 +88,7 @@ def test_a_result_that_is_not_used_does_not_call_its_rule():
     def f(x):
         return np.sum(x * 2.0) + len(np.round(x))
 
-    assert sg.grad(f, rules={np.round: lambda g, out, x: 1 / 0})(X) == pytest.approx(np.full(3, 2.0))
+    assert sg.grad(f, rules={np.round: lambda g, out, x: g / "0"})(X) == pytest.approx(np.full(3, 2.0))
 
 
 def test_variables_of_one_name_around_a_call(grad):
@@ -238,12 +239,12 @@ def check(target, rule, *args, wrt=0):
         (product, lambda g, out, x, y: (g * y,), (2.0, 3.0), ["1 cotangent ", "2 arguments"]),
         (product, lambda g, out, x, y: g * y, (2.0, 3.0), ["1 cotangent,", "2 arguments"]),
         (one, lambda g, out, x: (g, g), (2.0,), ["2 cotangents", "1 argument"]),
-        (one, lambda g, out, x: (1j * x,), (X,), ["complex", "real"]),
+        (one, lambda g, out, x: (1j * g * x,), (X,), ["complex", "real"]),
         (one, lambda g, out, x: g[:2], (X,), ["shape (2,)", "(3,)"]),
         (one, lambda g, out, x: 1.0 * np.sum(g), (X,), ["shape ()", "(3,)"]),
         (one, lambda g, out, x: g * np.ones(3), (2.0,), ["shape (3,)", "number"]),
         (one, lambda g, out, x: g > 0, (X,), ["dtype bool"]),
-        (one, lambda g, out, x: "g", (2.0,), ["a str"]),
+        (one, lambda g, out, x: str(g), (2.0,), ["a str"]),
         (one, lambda g: g, (2.0,), ["signature", "(g, out, *args)"]),
         (product, lambda g, out, x: g, (2.0, 3.0), ["takes 1 argument", "at least 2"]),
         (one, lambda g, out, x, y: g, (2.0,), ["takes 2 arguments", "at most 1"]),
@@ -275,7 +276,7 @@ def test_the_cotangent_is_read_only(grad):
 
 def test_an_exception_in_a_rule_says_which_rule():
     with pytest.raises(ZeroDivisionError) as caught:
-        check(one, lambda g, out, x: (1 / 0,), X)
+        check(one, lambda g, out, x: (g * (1 / 0),), X)
     note = caught.value.__notes__[0]
     assert "one(x)" in note and "test_user_rules.py:" in note
 
@@ -425,7 +426,7 @@ def log1pexp_twice(x):
 def test_custom_gradient(grad):
     with np.errstate(over="ignore", invalid="ignore"):
         assert grad(log1pexp)(100.0) == 1.0
-        assert math.isnan(grad(log1pexp.__wrapped__, has_aux=True)(1000.0)[0])
+        assert math.isnan(grad(lambda x: np.log(1 + np.exp(x)))(1000.0))
     assert grad(log1pexp)(1.0) == pytest.approx(0.7310586)
     assert log1pexp(1.0) == pytest.approx(math.log1p(math.e))
 

@@ -43,7 +43,7 @@ def cotangent_of(g: Any, out: Any) -> Any:
     if g is None:
         return zeros(out)
     if isinstance(out, np.ndarray):
-        return np.array(np.broadcast_to(g, out.shape))
+        return read_only(np.array(np.broadcast_to(g, out.shape)))
     return g
 
 

@@ -86,7 +86,8 @@ class Adjoint:
         self.write_reverse(sweeps)
         shadows = self.param_shadows(sweeps, late=True)
         gradients = self.gradients(sweeps, wrt)
-        body = self.private(sweeps) + self.param_shadows(sweeps, late=False)
+        body = self.given(sweeps, gradients) + self.private(sweeps)
+        body += self.param_shadows(sweeps, late=False)
         body += sweeps.slots.declarations() + self.initial(sweeps)
         reverse = [*shadows, *sweeps.reverse_body]
         kept = self.result_lines(sweeps, reverse) if want_value else []
@@ -313,6 +314,17 @@ class Adjoint:
         pre, reverse.out = reverse.out, []
         del unit
         return Adjoint.Gradients(pre, nodes[0] if self.single else syn.tuple_of(nodes))
+
+    def given(self, sweeps: Sweeps, gradients: Adjoint.Gradients) -> list[ast.stmt]:
+        """Keep arguments whose names the function binds again: their gradients have their shapes."""
+        unit, out = sweeps.unit, []
+        for n in unit.params:
+            again = [d for d in unit.defs.get(n, ()) if not (isinstance(d, ir.Assign) and d.inplace)]
+            if again and n in syn.names_in(gradients.node):
+                kept = sweeps.text.names.fresh(f"{n}_given")
+                gradients.node = syn.substitute(gradients.node, {n: syn.name(kept)})
+                out.append(syn.assign(kept, syn.name(n)))
+        return out
 
     def final(self, sweeps: Sweeps, n: str) -> ast.expr:
         reverse, unit = sweeps.reverse, sweeps.unit

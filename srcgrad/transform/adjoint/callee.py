@@ -44,7 +44,7 @@ class Callees:
         return self._sites[key]
 
     def _of(self, unit: Unit, stmt: ir.Assign | ir.Effect, target: User) -> CompiledCallee | None:
-        if not unit.differentiates(stmt):
+        if not unit.differentiates(stmt) and not only_compiled(stmt, target):
             return None
         slots = [bound_atoms(b) for b in target.args]
         bounds: list[Bound] = list(target.args)
@@ -105,6 +105,27 @@ class Callees:
                 fixes=["pass them as named parameters"],
             )
         return classes.pop()
+
+
+def only_compiled(stmt: ir.Assign | ir.Effect, target: User) -> bool:
+    """Whether a call can't be written as the user did: nested functions are not values there."""
+    fn = stmt.value.fn if isinstance(stmt.value, ir.Call) else None
+    nested = isinstance(fn, ir.Global) and fn.root.key == "<nested>"
+    return nested or target.closure is not None or any(map(_holds_closure, target.types))
+
+
+def _holds_closure(t: ty.Type) -> bool:
+    match t:
+        case ty.ClosureType():
+            return True
+        case ty.Tuple(items):
+            return any(map(_holds_closure, items))
+        case ty.List(item):
+            return item is not None and _holds_closure(item)
+        case ty.Dict(items):
+            return items is not None and any(_holds_closure(v) for _, v in items)
+        case _:
+            return False
 
 
 def _normal(groups: tuple[str | None, ...]) -> tuple[int | None, ...]:

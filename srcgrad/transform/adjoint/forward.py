@@ -325,7 +325,8 @@ class Forward:
             parts.append(syn.name("_"))
             if found.result == "memory":
                 parts.append(syn.name("_"))
-        parts.append(syn.name(self.slots.saved(stmt)))
+        used = self.unit.differentiates(stmt)
+        parts.append(syn.name(self.slots.saved(stmt) if used else "_"))
         return [syn.assign(syn.tuple_of(parts), made)]
 
     def nested_value(self, stmt: ir.Assign | ir.Effect) -> list[ast.stmt] | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import linecache
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from srcgrad.analysis.control import always_leaves, escaping, upward_exposed
+from srcgrad.analysis.control import always_leaves, escaping
 from srcgrad.analysis.effects import RESULT, surely_copies
+from srcgrad.analysis.liveness import Liveness, liveness
 from srcgrad.analysis.needs import must_reduce, saved_name
 from srcgrad.analysis.partials import (
     HELPERS,
@@ -22,7 +24,16 @@ from srcgrad.analysis.partials import (
     takes_thin,
 )
 from srcgrad.analysis.recording import Recording, Save
-from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, Uncharted, User
+from srcgrad.analysis.targets import (
+    Bound,
+    Construct,
+    Container,
+    Library,
+    Packed,
+    Uncharted,
+    User,
+    bound_atoms,
+)
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import (
     InternalError,
@@ -116,9 +127,38 @@ class Reverse:
     def settle(self, name: str) -> None:
         """Put a waiting adjoint into its variable."""
         adj = self.state[name]
-        if adj.waiting is not None:
-            node, adj.waiting = adj.waiting, None
-            self.emit(syn.assign(self.bar(name), node))
+        if adj.waiting is None:
+            return
+        group = self.exchanged(name)
+        nodes = [self.state[n].waiting for n in group]
+        for n in group:
+            self.state[n].waiting = None
+        if len(group) == 1:
+            assert nodes[0] is not None
+            self.emit(syn.assign(self.bar(name), nodes[0]))
+            return
+        values = syn.tuple_of(n for n in nodes if n is not None)
+        self.emit(syn.assign(syn.tuple_of(map(self.bar_node, group)), values))
+
+    def exchanged(self, name: str) -> list[str]:
+        """The waiting adjoints that have to be written down at once with this one, as after a swap:
+        each needs the older value of another's variable."""
+        waiting = {n: syn.names_in(a.waiting) for n, a in self.state.items() if a.waiting is not None}
+        bars = {n: self.bar(n) for n in waiting}
+
+        def reach(forward: bool) -> set[str]:
+            found, todo = {name}, [name]
+            while todo:
+                n = todo.pop()
+                for m in waiting:
+                    hit = bars[n] in waiting[m] if forward else bars[m] in waiting[n]
+                    if hit and m not in found:
+                        found.add(m)
+                        todo.append(m)
+            return found
+
+        both = reach(True) & reach(False)
+        return [name, *(n for n in waiting if n in both and n != name)]
 
     def comment(self, stmt: ir.Stmt) -> None:
         """The primal statement that the following lines come from."""
@@ -246,9 +286,7 @@ class Reverse:
             return
         if name.startswith("%") or plain:
             return
-        self.protect(self.bar(name), but=name)
-        adj.waiting = None
-        self.emit(syn.assign(self.bar(name), node))
+        self.settle(name)
 
     def add_memory(self, name: str, node: ast.expr) -> None:
         """Accumulate into a shadow, in place."""
@@ -480,26 +518,30 @@ class Reverse:
         return out
 
     def lives_before(self, name: str, stmt: ir.Stmt, after: bool = False) -> bool:
-        """Whether a variable may be bound before a statement (so that its adjoint flows out), or
-        inside it when what follows the statement is reversed."""
-        if name in self.unit.params:
-            return True
-        here = self.unit.place.get(stmt.sid, ())
-        for d in self.unit.defs.get(name, ()):
-            path = self.unit.place[d.sid]
-            if after and path[: len(here)] == here:
-                return True
-            if path[: len(here)] != here:
-                if path < here or set(self.unit.loops[d.sid]) & set(self.unit.loops[stmt.sid]):
-                    return True
-        return False
+        """Whether a variable is live before a statement (so that its adjoint flows out), or behind
+        it when what follows the statement is reversed."""
+        table = self.live.after if after else self.live.before
+        return name in table.get(stmt.sid, ())
+
+    @cached_property
+    def live(self) -> Liveness:
+        container = self.found.needs.container
+        return liveness(
+            self.unit.body,
+            lambda s: [n for v in ir.reads(s) for n in (v.name, container(v).name)],
+        )
+
+    def comes_around(self, name: str, definition: ir.Stmt, stmt: ir.Stmt) -> bool:
+        """Whether a later definition reaches a statement in the next iteration of a loop."""
+        both = set(self.unit.loops[definition.sid]) & set(self.unit.loops[stmt.sid])
+        return any(self.is_carried(name, self.unit.by_sid[sid]) for sid in both)
 
     def loop(self, stmt: ir.For | ir.While) -> None:
         if stmt.sid not in self.found.reversed_:
             return
         self.settle_all()
         reads = self.reads_of(stmt.body)
-        carried = {n for n in reads if self.lives_before(n, stmt) or self.is_carried(n, stmt)}
+        carried = {n for n in reads if self.lives_before(n, stmt)}
         for name in sorted(carried | (set(self.state) & self.written_in(stmt))):
             if self.unit.kind(name) == "memory":
                 continue
@@ -537,11 +579,6 @@ class Reverse:
             body.append(syn.assign(marker, syn.number(0)))
         if body:
             self.out.append(self.reversed_loop(stmt, body))
-
-    def is_carried(self, name: str, loop: ir.Stmt) -> bool:
-        """Whether a value may come from the iteration before: it is read before it is bound."""
-        body = loop.body if isinstance(loop, ir.For | ir.While) else ()
-        return name in upward_exposed(body)
 
     def written_in(self, stmt: ir.For | ir.While) -> set[str]:
         return {v.name for s in ir.walk(stmt.body) for v in ir.writes(s)}
@@ -675,8 +712,12 @@ class Reverse:
         self.line = 0
 
     def try_(self, stmt: ir.Try) -> None:
-        """What was tried: no handler ran through which a derivative passes."""
+        """What was tried, or the handler; any other handler refused when it was entered."""
         self.block(stmt.final)
+        caught = self.found.control.tried.get(stmt.sid)
+        if caught is not None and (stmt.sid, 0) not in self.found.closed:
+            self.arms(syn.name(caught), stmt.handlers[0].body, (*stmt.body, *stmt.orelse), stmt)
+            return
         self.block(stmt.orelse)
         self.block(stmt.body)
 
@@ -736,6 +777,8 @@ class Reverse:
                 adj = self.state[name]
                 thin, owned = adj.thin, adj.owned
                 g = self.after_undo(stmt, self.take(name, 1))
+                if self.found.needs.decides_kind(stmt):
+                    g, owned = self.module.support("gradient", g, self.primal(expr)), True
                 self.masks.put(expr.name, self.masks.take(name))
                 self.contribute(expr, g, owned, thin)
             case ir.Index(obj, key):
@@ -747,11 +790,11 @@ class Reverse:
                 self.add_item(stmt, obj, key, g)
             case ir.Build():
                 g = self.take_full(name)
-                g = self.after_undo(stmt, g)
+                g = self.hold(self.after_undo(stmt, g), expr.items)
                 self.unpack(expr, g)
             case ir.Closure(_, free):
                 g = self.take_full(name)
-                g = self.after_undo(stmt, g)
+                g = self.hold(self.after_undo(stmt, g), [a for _, a in free])
                 for k, (_, a) in enumerate(free):
                     self.contribute(a, syn.expr("g[k]", g=g, k=syn.number(k)), False)
             case ir.Attr(obj, attr) if target is None:
@@ -916,7 +959,7 @@ class Reverse:
             return
         if isinstance(target, Construct):
             g = self.take_full(name)
-            g = self.after_undo(stmt, g)
+            g = self.hold(self.after_undo(stmt, g), [a for b in target.args for a in bound_atoms(b)])
             for f, b in zip(target.fields, target.args, strict=True):
                 assert not isinstance(b, Packed)
                 got = self.module.support("field", g, ast.Constant(f)) if not issubclass(target.cls, tuple) else syn.expr(
@@ -934,8 +977,6 @@ class Reverse:
 
     def terms(self, stmt: ir.Stmt, expr: ir.Expr, target: Library) -> list[Term]:
         """The terms of a call; an active argument without one is refused."""
-        from srcgrad.analysis.targets import bound_atoms
-
         terms = self.found.needs.library_terms(stmt, expr, target)
         have = {t.param for t in terms}
         for param, b in target.args:
@@ -1028,7 +1069,7 @@ class Reverse:
             for t in terms
             if isinstance(t.operand, ir.Var)
             and self.unit.is_active(t.operand)
-            and self.bar(t.operand.name) in mentioned
+            and self.disturbed(t.operand.name) & mentioned
         ]
         packed = any(isinstance(t.operand, Packed) for t in terms)
         if len(changing) > 1 or (packed and mentioned):
@@ -1036,6 +1077,28 @@ class Reverse:
             self.emit(syn.assign(kept, g))
             return terms, kept
         return [t for t in terms if t not in changing] + changing, g
+
+    def disturbed(self, name: str) -> set[str]:
+        """The variables that change when a contribution to an adjoint is written down."""
+        out = {self.bar(name)}
+        waiting = {n: a.waiting for n, a in self.state.items() if a.waiting is not None}
+        while waiting:
+            hit = [n for n, node in waiting.items() if syn.names_in(node) & out]
+            if not hit:
+                break
+            out |= {self.bar(n) for n in hit}
+            waiting = {n: node for n, node in waiting.items() if n not in hit}
+        return out
+
+    def hold(self, g: ast.expr, operands: Iterable[ir.Atom | ir.Star]) -> ast.expr:
+        """A cotangent that several contributions read: put aside when one of them changes it."""
+        active = [a for a in map(ir.unstar, operands) if isinstance(a, ir.Var) and self.unit.is_active(a)]
+        mentioned = syn.names_in(g)
+        if len(active) > 1 and any(self.disturbed(a.name) & mentioned for a in active):
+            kept = syn.name(self.text.names.temporary() + "_bar")
+            self.emit(syn.assign(kept, g))
+            return kept
+        return g
 
     def reads_result(self, terms: list[Term], name: str) -> bool:
         del name

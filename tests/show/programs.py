@@ -1,0 +1,58 @@
+"""Functions to look at; their line numbers are part of the tests."""
+
+import numpy as np
+
+
+def simulate(x, w, n):
+    s = 0.0
+    for i in range(n):
+        h = np.tanh(w * s + x[i])
+        if h > 0.5:
+            s = h * s + 1.0
+        else:
+            s = s + h
+    return s
+
+
+def scaled(a: float, b: float = 2.0):
+    return np.sin(a) * b
+
+
+def outer(a, n):
+    total = 0.0
+    for k in range(n):
+        total += scaled(a * k, 3.0)
+    return total
+
+
+def refused(x):
+    y = x * 2.0
+    r = open(y)
+    return r * y
+
+
+def annotated(x: float, n: int) -> float:
+    return x**n
+
+
+SCALE = 2.5
+WEIGHTS = np.array([1.0, -2.0, 0.5])
+TABLE = {"a": 2.0}
+
+
+def with_globals(x):
+    return SCALE * np.sum(WEIGHTS * x)
+
+
+def with_table(x):
+    return TABLE["a"] * x
+
+
+def maker(c):
+    def inner(x):
+        return c[0] * x * x
+
+    return inner
+
+
+captured = maker([3.0])
