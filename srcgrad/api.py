@@ -21,6 +21,7 @@ from srcgrad.rules import registry, scope, tables
 from srcgrad.runtime import dispatchers
 
 Wrt = int | str | Sequence[int | str]
+_MOST_MADE = 1024  # overrides made anew by every call need derivatives of their own
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,9 @@ class GradFunction:
                 f"{self!r} isn't compiled by Numba",
                 fixes=['make it with backend="numba", or from a function that is compiled'],
             )
-        self.source  # noqa: B018 - makes one when there is none
-        assert self._last is not None
-        return self._last.function
+        from srcgrad.runtime import numba as numba_backend
+
+        return numba_backend.lazy(self) if self._last is None else self._last.function
 
     @property
     def _numba_type_(self) -> Any:
@@ -125,6 +126,23 @@ class GradFunction:
         from srcgrad.runtime import numba as numba_backend
 
         return numba_backend.type_of(self)
+
+    def _for_numba(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
+        """The compiled derivative for types of its own parameters: jitted code calls it."""
+        if self._spread():
+            raise ArgumentError(f"{self!r} can't be called from jitted code: wrt names an item of *args")
+        if self._mode in ("vjp", "jvp"):
+            types = types[1:]
+        bound = tuple(map(probe.type_of, self._primal.full(())))
+        types = (*bound, *types)
+        self._check_wrt(types)
+        made = self._compile(types, self._scopes(), "numba")
+        if self._last is None:
+            self._last = made
+        return made
+
+    def _spread(self) -> bool:
+        return any(i.position is not None or i.key is not None for i in self._items)
 
     def _scopes(self) -> tuple[scope.Scope, ...]:
         """The rules in force for a call here, strongest first."""
@@ -565,8 +583,8 @@ def source(f: Any, *args: Any, wrt: Wrt = 0, mode: str = "grad", specialize: boo
 
     Example:
         >>> import srcgrad as sg
-        >>> print(sg.source(lambda x: x * x, 3.0).splitlines()[-1].strip())
-        return x + x
+        >>> print(sg.source(lambda x: x * x, 3.0).splitlines()[-2].strip())
+        x_bar = x + x
     """
     df = GradFunction(f, mode, wrt, specialize=specialize)
     if args or kwargs:

@@ -100,3 +100,23 @@ def differentiable(fn: Callable[..., Any]) -> Differentiable:
         (9.0, 6.0, (9.0, 6.0))
     """
     return Differentiable(fn)
+
+
+def checkpointed(trips: range, *, snapshots: int) -> range:
+    """Mark a time loop whose states are too many to keep: `for t in sg.checkpointed(range(n), snapshots=k)`.
+
+    The loop itself runs as `for t in range(n)`.  Its gradient is that of the plain loop; at
+    present every iteration's recorded values are kept, so the marker saves no memory yet.
+
+    Example:
+        >>> import srcgrad as sg
+        >>> def f(x):
+        ...     for _ in sg.checkpointed(range(3), snapshots=2):
+        ...         x = x * x
+        ...     return x
+        >>> round(sg.grad(f)(1.1), 6)
+        15.589737
+    """
+    if snapshots < 1:
+        raise ValueError(f"snapshots must be at least 1, got {snapshots}")
+    return trips

@@ -64,6 +64,7 @@ class Compiled:
     tree: ast.Module | None = None
     takes_functions: bool = False  # some arguments are Python functions
     file: str = ""  # of the primal
+    digests: dict[int, str] = field(default_factory=dict)  # of arrays that Numba froze
 
     def used_rules(self) -> set[Hashable]:
         """Keys of the functions whose overrides the derivative uses."""
@@ -87,8 +88,10 @@ class Compiled:
             now = _read(place)
             if now is place.value and self.backend is None:
                 continue
-            if self.backend is not None and not self.backend.is_same(place.value, now):
-                return False
+            if self.backend is not None:
+                digest = self.digests.get(id(place.value))
+                if not self.backend.is_same(place.value, now, digest):
+                    return False
             if now is place.value:
                 continue
             if isinstance(known, ty.Static) or global_type(_with(place, now)) != known:
@@ -141,8 +144,13 @@ def compile_request(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]
     known = _dependencies(program, module)
     return Compiled(
         text, made, getattr(made, name), name, known, program, list(program.requires), module.rules,
-        backend, tree, file=fn.loc.file,
+        backend, tree, file=fn.loc.file, digests=_digests(known) if backend is not None else {},
     )  # fmt: skip
+
+
+def _digests(known: list[tuple[ir.Global, ty.Type]]) -> dict[int, str]:
+    arrays = [place.value for place, t in known if isinstance(t, ty.Array)]
+    return {id(a): numba_text.describe(a) for a in arrays}
 
 
 def _stem(fn: ir.Function) -> str:

@@ -134,7 +134,10 @@ CALLABLES: dict[str, tuple[Any, ...]] = {
     "partial by position": (functools.partial(scaled, shift=2.0), V, 1.5),
     "partial by keyword": (functools.partial(scaled, scale=2.0), V),
     "partial of a method": (functools.partial(affine.plain), V),
-    "partial of a partial": (functools.partial(functools.partial(scaled, scale=2.0), shift=1.0), V),
+    "partial of a partial": (
+        functools.partial(functools.partial(scaled, scale=2.0), shift=1.0),
+        V,
+    ),
     "decorated": (decorated, V),
     "decorated to do something else": (decorated_to_another, V),
     "cached": (cached, 1.3),
@@ -156,9 +159,12 @@ def test_super() -> None:
     """Reaches the method of the parent, or is refused; never another one."""
     fn = Cubic(np.array([1.0, 2.0, -0.5]), 0.3).plain
     try:
+        sg.grad(fn)(V)
+    except sg.SrcgradError:
+        with pytest.raises(sg.SrcgradError, match="super"):
+            sg.grad(fn)(V)
+    else:
         check(fn, V)
-    except sg.SrcgradError as error:
-        assert "super" in str(error)
 
 
 def test_partial_with_the_first_argument() -> None:
@@ -210,7 +216,7 @@ def test_differentiable_is_the_function_and_its_derivatives() -> None:
     np.testing.assert_allclose(differentiable.hessian(V), np.diag(6 * V))
 
 
-# ---- sources that are no files ------------------------------------------------------------------
+# ---- sources that are no files ----
 
 
 def cell(text: str, name: str, namespace: dict[str, Any]) -> None:
@@ -269,7 +275,7 @@ def test_what_is_no_function(thing: Any) -> None:
         sg.grad(thing)(1.0)
 
 
-# ---- modules ------------------------------------------------------------------------------------
+# ---- modules ----
 
 Make = Callable[[str, str], types.ModuleType]
 
@@ -297,8 +303,8 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
 def test_functions_of_one_name_in_two_modules(make: Make) -> None:
     a = make("callables_a", "K = 2.0\ndef f(x):\n    return K * x * x\n")
     b = make("callables_b", "K = 5.0\ndef f(x):\n    return K * x\n")
-    text = "import callables_a\nfrom callables_b import f\ndef g(x):\n    return callables_a.f(x) * f(x)\n"
-    c = make("callables_c", text)
+    text = "import callables_a\nfrom callables_b import f\n"
+    c = make("callables_c", text + "def g(x):\n    return callables_a.f(x) * f(x)\n")
     check(c.g, 1.5)
     a.K, b.K = 3.0, 7.0
     check(c.g, 1.5)

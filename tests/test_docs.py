@@ -113,7 +113,9 @@ class Session:
             block.text, self.names, name, str(self.page), block.line
         )
         shown = io.StringIO()
-        results = doctest.DocTestRunner(verbose=False).run(test, out=shown.write, clear_globs=False)
+        results = doctest.DocTestRunner(verbose=False).run(
+            test, out=shown.write, clear_globs=False
+        )
         self.names.update(test.globs)
         assert results.failed == 0, shown.getvalue()
 

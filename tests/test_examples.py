@@ -33,3 +33,17 @@ def test_quickstart(tmp_path):
     assert "recovery           0.481 a day" in text
     assert "infected on day 1   1.86" in text
     assert (tmp_path / "fit.png").exists() or "matplotlib is not installed" in text
+
+
+def test_override_gradients(tmp_path):
+    text = run("override_gradients.py", tmp_path)
+    assert "in single precision: nan" in text
+    assert "custom gradient   gradient at 100: 1.0, at 1: 0.7310586" in text
+    assert "nested            gradient at 100: 1.0, at 1: 0.7310586" in text
+    assert "second at 100: -2.688117e+43, at 1: -1.7182818" in text
+    assert "before, inside, after, by name: 10.0 0.0 10.0 0.0" in text
+    assert "in one of two calls: 10.0" in text
+    assert "with the rule 4 * dy: 16.0 4.0 4.0" in text
+    assert "with the rule 4: 4.0 4.0 4.0" in text
+    assert "RuleIgnoresCotangent: rule forgetful (" in text
+    assert "saved(1.0)" in text

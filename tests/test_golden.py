@@ -42,7 +42,11 @@ def primal(module: ModuleType) -> Any:
     """PRIMAL, or else the last function of the program."""
     if hasattr(module, "PRIMAL"):
         return module.PRIMAL
-    own = [f for f in vars(module).values() if inspect.isfunction(f) and f.__module__ == module.__name__]
+    own = [
+        f
+        for f in vars(module).values()
+        if inspect.isfunction(f) and f.__module__ == module.__name__
+    ]
     return max((f for f in own if f.__closure__ is None), key=lambda f: f.__code__.co_firstlineno)
 
 
@@ -130,7 +134,16 @@ def test_texts_pass_ruff() -> None:
     ruff = shutil.which("ruff", path=str(Path(sys.executable).parent)) or shutil.which("ruff")
     if ruff is None:
         pytest.skip("ruff is not installed")
-    command = [ruff, "check", "--no-cache", "--isolated", "--select", "E,F", "--line-length", str(WIDEST)]
+    command = [
+        ruff,
+        "check",
+        "--no-cache",
+        "--isolated",
+        "--select",
+        "E,F",
+        "--line-length",
+        str(WIDEST),
+    ]
     files = sorted(map(str, FOLDER.glob("*.out.py")))
     assert files
     done = subprocess.run([*command, *files], capture_output=True, text=True)
@@ -150,7 +163,9 @@ def test_texts_are_the_same_in_another_process(tmp_path: Path) -> None:
     for seed, order in (("1", names), ("2", names)):
         environment = {"PYTHONHASHSEED": seed, "SRCGRAD_CACHE_DIR": str(tmp_path / seed)}
         command = [sys.executable, "-c", script, str(root), str(FOLDER), *order]
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, timeout=120
+        )
         assert done.returncode == 0, done.stderr
         texts.append(done.stdout)
     assert texts[0] == texts[1]

@@ -33,7 +33,7 @@ def program(*args: Any, wrt: Any = 0, **kwargs: Any) -> Callable[[Any], Any]:
     return register
 
 
-# ---- assignments -----------------------------------------------------------------------------
+# ---- assignments ----
 
 
 @program(1.3)
@@ -121,7 +121,7 @@ def deletion(x):
     return z * x
 
 
-# ---- operators -------------------------------------------------------------------------------
+# ---- operators ----
 
 
 @program(1.7, 0.6, wrt=(0, 1))
@@ -167,7 +167,7 @@ def chained_comparison(x):
 
 @program(0.8, -0.3, wrt=(0, 1))
 def boolean_operators(x, y):
-    if x > 0 and not y > 0 or x < -10:
+    if (x > 0 and not y > 0) or x < -10:
         return x * y * y
     return x
 
@@ -202,7 +202,7 @@ def formatted_strings(x):
     return x * x * len(label)
 
 
-# ---- slices ----------------------------------------------------------------------------------
+# ---- slices ----
 
 
 @program(np.arange(24.0).reshape(2, 3, 4) / 7)
@@ -225,7 +225,7 @@ def boolean_index(x):
     return np.sum(x[x > 0] ** 3) * x[np.array([True, False, False])][0]
 
 
-# ---- containers ------------------------------------------------------------------------------
+# ---- containers ----
 
 
 @program(1.2, 0.4, wrt=(0, 1))
@@ -348,7 +348,7 @@ def dataclass_argument(model, x):
     return np.sum(model.predict(x)) + model.norm
 
 
-# ---- functions -------------------------------------------------------------------------------
+# ---- functions ----
 
 
 def helper(x, scale=2.0, *, shift=0.5):
@@ -456,6 +456,7 @@ def mutual_recursion(x, n):
 @program(0.7)
 def local_import(x):
     import math as m
+
     from numpy import cosh
 
     return m.exp(x) * cosh(x)
@@ -469,7 +470,7 @@ def strings_and_none_pick_branches(x, kind, bias):
     return y * y + bias * x
 
 
-# ---- conditions and loops --------------------------------------------------------------------
+# ---- conditions and loops ----
 
 
 @program(2.5)
@@ -509,7 +510,7 @@ def for_over_arrays(x):
 @program(V)
 def for_over_zip_enumerate_reversed(x):
     total = 0.0
-    for i, (a, b) in enumerate(zip(x, x[1:]), start=1):
+    for i, (a, b) in enumerate(zip(x, x[1:]), start=1):  # noqa: RUF007
         total += i * a * b
     for v in reversed(x):
         total = total * v + 1.0
@@ -600,7 +601,7 @@ def zero_trips(x):
     return y * y
 
 
-# ---- statements ------------------------------------------------------------------------------
+# ---- statements ----
 
 
 @program(V)
@@ -692,7 +693,7 @@ def test_prints_happen_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "y is 4.0\n"
 
 
-# ---- refusals --------------------------------------------------------------------------------
+# ---- refusals ----
 
 STATE = 1.0
 
@@ -738,7 +739,7 @@ def uses_eval(x):
 
 
 def uses_locals(x):
-    y = x * 2.0  # noqa: F841
+    y = x * 2.0
     return locals()["y"]
 
 
@@ -765,43 +766,71 @@ SEEN: list[Any] = []
 
 # In the texts a line is counted from the `def`, and is otherwise as users see it.
 REFUSED: list[tuple[Any, Any, str]] = [
-    (generator, V, """\
+    (
+        generator,
+        V,
+        """\
 test_language.py:+2:8: yield: a generator or coroutine runs in pieces and has no single result
     yield v * v
     ^^^^^^^^^^^
-Fixes: collect the values in a list and return it."""),
-    (coroutine, 1.0, """\
+Fixes: collect the values in a list and return it.""",
+    ),
+    (
+        coroutine,
+        1.0,
+        """\
 test_language.py:+0:0: coroutine is async: a coroutine runs in pieces and has no single result
     async def coroutine(x):
     ^^^^^^^^^^^^^^^^^^^^^^^
-Fixes: write the numeric part as an ordinary function."""),
-    (global_write, 1.0, """\
+Fixes: write the numeric part as an ordinary function.""",
+    ),
+    (
+        global_write,
+        1.0,
+        """\
 test_language.py:+1:4: global STATE: the function writes a variable outside it, so that a second \
 call differs from the first
     global STATE
     ^^^^^^^^^^^^
-Fixes: pass STATE in and return its new value."""),
-    (make_nonlocal(), 1.0, """\
+Fixes: pass STATE in and return its new value.""",
+    ),
+    (
+        make_nonlocal(),
+        1.0,
+        """\
 test_language.py:+1:8: nonlocal total: the function writes a variable outside it, so that a \
 second call differs from the first
     nonlocal total
     ^^^^^^^^^^^^^^
-Fixes: pass total in and return its new value."""),
-    (uses_eval, 1.0, """\
+Fixes: pass total in and return its new value.""",
+    ),
+    (
+        uses_eval,
+        1.0,
+        """\
 test_language.py:+1:11: eval runs code that can't be read when compiling
     return eval("x * x")
            ^^^^^^^^^^^^^
-Fixes: write the expression itself."""),
-    (uses_locals, 1.0, """\
+Fixes: write the expression itself.""",
+    ),
+    (
+        uses_locals,
+        1.0,
+        """\
 test_language.py:+2:11: locals reads variables by name, which hides the flow of data
     return locals()["y"]
            ^^^^^^^^
-Fixes: name the variable."""),
-    (suppressed, 1.0, """\
+Fixes: name the variable.""",
+    ),
+    (
+        suppressed,
+        1.0,
+        """\
 test_language.py:+1:4: suppress hides where the block was left
     with contextlib.suppress(ValueError):
     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-Fixes: use try."""),
+Fixes: use try.""",
+    ),
 ]
 # These are refused too, by whatever stage finds them first.
 REFUSED_SOMEHOW = [

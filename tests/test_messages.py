@@ -16,7 +16,7 @@ import srcgrad as sg
 from srcgrad import errors
 from srcgrad.check import GradientCheckError
 
-MODEL = '''\
+MODEL = """\
 import numpy as np
 
 
@@ -76,7 +76,7 @@ def divides(x, n):
 
 def looks_up(x, table):
     return x * table["w"]
-'''
+"""
 V = np.array([0.5, -1.2, 2.0])
 
 
@@ -104,7 +104,7 @@ def line_of(model: types.ModuleType, code: str) -> int:
     return MODEL[: MODEL.index(code)].count("\n") + 1
 
 
-# ---- one for each class ----------------------------------------------------------------------------
+# ---- one for each class ----
 
 
 def test_unsupported_syntax(model: types.ModuleType) -> None:
@@ -125,8 +125,8 @@ def test_missing_rule(model: types.ModuleType) -> None:
         "    n = np.busday_count(b)\n"
         "        ^^^^^^^^^^^^^^^^^^\n"
         "It is needed: x -> a (line 10) -> b (line 11)\n"
-        "Fixes: give a rule with @srcgrad.rule(numpy.busday_count); or mark the value constant with "
-        "srcgrad.stop_gradient(...)."
+        "Fixes: give a rule with @srcgrad.rule(numpy.busday_count); or mark the value constant "
+        "with srcgrad.stop_gradient(...)."
     )
 
 
@@ -156,7 +156,8 @@ def test_source_unavailable() -> None:
 def test_argument_error_of_a_result(model: types.ModuleType) -> None:
     found = text(errors.ArgumentError, lambda: sg.grad(model.doubled)(V))
     assert found == (
-        "model.py:26:0: grad needs a scalar output, but doubled returns an array with 1 dimension\n"
+        "model.py:26:0: grad needs a scalar output, but doubled returns an array with 1 "
+        "dimension\n"
         "    def doubled(x):\n"
         "    ^^^^^^^^^^^\n"
         "Fixes: use vjp with a cotangent of the result's structure; or use jacobian for an array "
@@ -252,7 +253,7 @@ def test_warnings(model: types.ModuleType) -> None:
     )
 
 
-# ---- errors at run time name the user's line --------------------------------------------------------
+# ---- errors at run time name the user's line ----
 
 
 def test_objects(model: types.ModuleType) -> None:

@@ -23,7 +23,9 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
 
-_BY_SHAPE = frozenset(("zeros_like", "ones_like", "empty_like", "shape", "ndim", "size", "len", "isinstance"))
+_BY_SHAPE = frozenset(
+    ("zeros_like", "ones_like", "empty_like", "shape", "ndim", "size", "len", "isinstance")
+)
 _ZEROS = frozenset(("zeros", "zeros_like"))
 _SHAPE_OF = frozenset(("shape", "ndim", "size", "dtype"))
 _PASSES = frozenset(("alias", "list", "tuple"))
@@ -237,7 +239,9 @@ class _Check:
         seen: set[str] = set()
         while isinstance(value, ir.Var) and value.name not in seen:
             seen.add(value.name)
-            defs = [s for s in ir.walk(self.facts.fn.body) if any(v == value for v in ir.writes(s))]
+            defs = [
+                s for s in ir.walk(self.facts.fn.body) if any(v == value for v in ir.writes(s))
+            ]
             if len(defs) != 1 or not isinstance(defs[0], ir.Assign):
                 break
             made = defs[0].value

@@ -43,9 +43,10 @@ class Liveness:
             case ir.With():
                 return own | self.block(stmt.body, out, loop, caught)
             case ir.Try():
+                leaving = self.block(stmt.final, caught, loop, caught)
                 end = self.block(stmt.final, out, loop, caught)
                 handlers = [self.block(h.body, end, loop, caught) for h in stmt.handlers]
-                inside = caught.union(end, *handlers)
+                inside = caught.union(leaving, *handlers)
                 orelse = self.block(stmt.orelse, end, loop, caught)
                 return own | self.block(stmt.body, orelse, loop, inside)
             case ir.Exit(kind="break"):

@@ -54,13 +54,22 @@ class Term:
         return sum(isinstance(n, ast.Name) and n.id == "g" for n in ast.walk(self.formula))
 
 
-def _names(node: ast.expr) -> list[str]:
-    """Free names, each once, in order of appearance."""
+_KNOWN: dict[int, tuple[ast.expr, tuple[str, ...]]] = {}  # by id of the node, kept alive here
+
+
+def _names(node: ast.expr) -> tuple[str, ...]:
+    """Free names of a formula, each once, in order of appearance; formulas are never changed."""
+    known = _KNOWN.get(id(node))
+    if known is not None and known[0] is node:
+        return known[1]
     seen: dict[str, None] = {}
     for n in ast.walk(node):
         if isinstance(n, ast.Name):
             seen.setdefault(n.id)
-    return list(seen)
+    if len(_KNOWN) > 20_000:
+        _KNOWN.clear()
+    _KNOWN[id(node)] = (node, tuple(seen))
+    return tuple(seen)
 
 
 def environment(call: Library) -> dict[str, Bound | ast.expr]:

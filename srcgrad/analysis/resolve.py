@@ -47,6 +47,10 @@ def lowered(found: Any) -> ir.Function:
     if old is not None and old[0] == found.digest and _still_means(old[1]):
         return old[1]
     made = webs.split(lower(found))
+    code = getattr(getattr(found.fn, "__srcgrad_stands_for__", None), "__code__", None)
+    if code is not None:  # it is shown as the function that it stands for
+        line = code.co_firstlineno
+        made = dataclasses.replace(made, loc=ir.Loc(code.co_filename, line, 0, line, 0))
     _LOWERED[found.fn] = (found.digest, made)
     return made
 

@@ -65,9 +65,7 @@ def _followed(
     fn, before, named = work.program.function(entry.fn if raw else value, where)
     keywords = {**dict(named), **{k: v for k, v in kwargs if k is not None}}
     rest = [(None, v) for k, v in kwargs if k is None]
-    bound = bind_user(
-        fn, (*before, *args), (*keywords.items(), *rest), work.program.defaults(fn)
-    )
+    bound = bind_user(fn, (*before, *args), (*keywords.items(), *rest), work.program.defaults(fn))
     types = tuple(work.bound_type(b) for b in bound)
     result = work.program.returns(fn, types)
     if raw and result is not None:  # (value, gradient function)

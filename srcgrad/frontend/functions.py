@@ -238,6 +238,7 @@ def _is_plain(scope: Scope, node: ast.FunctionDef) -> bool:
 
 def define(scope: Scope, nested: Nested) -> None:
     """Evaluate the default values, where the definition stands."""
+    nested.overriding = scope.overriding
     values = dict(_default_values(nested.node.args))
     for name, held in nested.defaults:
         if isinstance(held, Var):
@@ -323,7 +324,6 @@ def _named(scope: Scope, node: ast.expr) -> Nested | None:
 
 def _lambda_here(scope: Scope, node: ast.Lambda) -> Nested:
     nested = _nested(scope, "<lambda>", node)
-    nested.overriding = scope.overriding
     define(scope, nested)
     return nested
 
@@ -353,7 +353,6 @@ def _function_def(scope: Scope, node: ast.FunctionDef) -> None:
         )
     inlined = scope.inlined.get(node.name)
     nested = inlined or _nested(scope, node.name, node)
-    nested.overriding = scope.overriding
     define(scope, nested)
     if inlined is None:
         scope.assign(node, Var(node.name), closure(scope, nested, node, "keep"))

@@ -9,8 +9,6 @@ import linecache
 import types
 from typing import Any
 
-from srcgrad.errors import describe
-
 _P = inspect.Parameter
 _count = itertools.count(2)
 
@@ -31,19 +29,30 @@ def stand_in(target: Any, signature: inspect.Signature, skip: int = 0) -> types.
     for k, p in enumerate(params):
         if p.default is not p.empty:
             namespace[f"default_{p.name}"] = p.default
-        shown.append(p.replace(annotation=p.empty, default=_Named(p) if p.default is not p.empty else p.empty))
+        shown.append(
+            p.replace(
+                annotation=p.empty, default=_Named(p) if p.default is not p.empty else p.empty
+            )
+        )
         if k >= skip:
             given.append(_argument(p))
     head = str(inspect.Signature(shown))
     text = f"def {label}{head}:\n    return {label}({', '.join(given)})\n"
-    file = f"<{describe(target)}>"
-    while linecache.cache.get(file, (0, None, text.splitlines(True)))[2] != text.splitlines(True):  # type: ignore[misc]
-        file = f"<{describe(target)}, {next(_count)}>"
+    file = f"<{label}>"
+    while _other_lines(file, text):
+        file = f"<{label} {next(_count)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), namespace)
     made: types.FunctionType = namespace[label]
     namespace[label] = target
+    made.__srcgrad_stands_for__ = getattr(target, "__wrapped__", target)  # type: ignore[attr-defined]
     return made
+
+
+def _other_lines(file: str, text: str) -> bool:
+    """Whether a name is that of another stand-in."""
+    known = linecache.cache.get(file)
+    return known is not None and list(known[2]) != text.splitlines(True)  # type: ignore[misc]
 
 
 class _Named:

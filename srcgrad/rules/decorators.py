@@ -143,7 +143,9 @@ def custom_jvp(fn: _F) -> _F:
 
 def _missing(fn: Any, primal: Any, what: str) -> Entry:
     note = f"it is decorated, but has no rule yet: {what}"
-    return Entry(primal, name_of(fn), "refuse", custom.signature_of(fn), {}, {}, pure=False, note=note)
+    return Entry(
+        primal, name_of(fn), "refuse", custom.signature_of(fn), {}, {}, pure=False, note=note
+    )
 
 
 def nondiff(fn: _F) -> _F:

@@ -15,8 +15,13 @@ import sys
 import types
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
+
+
+@lru_cache(maxsize=8192)
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,7 @@ class Formula:
 
     @cached_property
     def node(self) -> ast.expr:
-        return ast.parse(self.text, mode="eval").body
+        return _parsed(self.text)
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ Owns what Numba needs to know of the helpers in `support`, and the errors of its
 from __future__ import annotations
 
 import importlib
+import inspect
 import linecache
 import re
 from collections.abc import Mapping
@@ -16,7 +17,9 @@ from typing import Any
 import numpy as np
 
 from srcgrad.errors import ArgumentError, SrcgradError, UnsupportedSyntax, located
+from srcgrad.ir import types as ty
 from srcgrad.ir.nodes import Loc
+from srcgrad.transform.numba_text import describe
 
 
 @cache
@@ -69,10 +72,10 @@ def argument(value: Any) -> Any:
     return value
 
 
-def is_same(old: Any, new: Any) -> bool:
+def is_same(old: Any, new: Any, digest: str | None) -> bool:
     """Whether a frozen global holds what was compiled in."""
-    if isinstance(old, np.ndarray):
-        return isinstance(new, np.ndarray) and describe(old) == describe(new)
+    if digest is not None:
+        return isinstance(new, np.ndarray) and describe(new) == digest
     if old is new:
         return True
     simple = (bool, int, float, complex, str, np.generic)
@@ -80,7 +83,8 @@ def is_same(old: Any, new: Any) -> bool:
 
 
 def is_numba_error(error: BaseException) -> bool:
-    return isinstance(error, library().core.errors.NumbaError)
+    lowering = isinstance(error, NotImplementedError) and "lowering" in str(error)
+    return lowering or isinstance(error, library().core.errors.NumbaError)
 
 
 def explained(error: BaseException, text: str, lines: Mapping[int, int], file: str) -> SrcgradError:
@@ -136,3 +140,78 @@ def _reason(text: str) -> str:
     rows = [r.strip() for r in text.splitlines() if r.strip()]
     rows = [r for r in rows if not r.startswith("Failed in nopython mode")]
     return rows[0] if rows else "an unknown reason"
+
+
+# ---- derivatives that jitted code names --------------------------------------------------------
+
+
+def lazy(df: Any) -> Any:
+    """A dispatcher that makes the derivative for whatever types it is called with.
+
+    Arguments: a GradFunction.
+    """
+    got = vars(df).get("_lazy")
+    if got is None:
+        got = vars(df)["_lazy"] = _lazy(library(), df)
+    return got
+
+
+def type_of(df: Any) -> Any:
+    return library().types.Dispatcher(lazy(df))
+
+
+def _lazy(numba: Any, df: Any) -> Any:
+    params = list(df.__signature__.parameters.values())
+    names = [p.name for p in params]
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if any(p.kind not in plain for p in params):
+        raise ArgumentError(
+            f"{df!r} can't be called from jitted code: it has keyword-only or variable arguments"
+        )
+    space: dict[str, Any] = {f"_{p.name}": p.default for p in params if p.default is not p.empty}
+    shown = ", ".join(n if f"_{n}" not in space else f"{n}=_{n}" for n in names)
+    given = ", ".join(names)
+    text = (
+        f"def stub({shown}):\n    raise NotImplementedError\n"
+        f"def derivative({shown}):\n    return stub({given})\n"
+        f"def factory(make):\n    def overload({shown}):\n        fn = make(({given},))\n"
+        f"        return lambda {shown}: fn({given})\n    return overload\n"
+    )
+    exec(text, space)
+
+    def make(types: tuple[Any, ...]) -> Any:
+        return df._for_numba(tuple(from_numba(t) for t in types)).function
+
+    numba.extending.overload(space["stub"], strict=False)(space["factory"](make))
+    return numba.njit(**dict(df._options))(space["derivative"])
+
+
+def from_numba(t: Any) -> ty.Type:
+    """Our type of what Numba has a type for."""
+    types = library().types
+    if isinstance(t, types.Literal) and isinstance(t.literal_value, int) and not isinstance(
+        t.literal_value, bool
+    ):
+        t = t.literal_type
+    match t:
+        case types.NoneType():
+            return ty.Literal(None)
+        case types.Omitted():
+            return from_numba(library().typeof(t.value))
+        case types.Array(dtype=dtype, ndim=ndim):
+            kind = library().np.numpy_support.as_dtype(dtype)
+            return ty.Array(kind, ("?",) * ndim)
+        case types.Boolean():
+            return ty.Number(bool)
+        case types.Integer():
+            return ty.Number(int)
+        case types.Float():
+            return ty.Number(float if t.bitwidth == 64 else np.float32)
+        case types.Complex():
+            return ty.Number(complex if t.bitwidth == 128 else np.complex64)
+        case types.BaseTuple():
+            cls = getattr(t, "instance_class", tuple)
+            return ty.Tuple(tuple(map(from_numba, t)), cls)
+        case types.Dispatcher():
+            return ty.Static(t.dispatcher.py_func)
+    raise ArgumentError(f"a derivative can't be made in jitted code for an argument of type {t}")

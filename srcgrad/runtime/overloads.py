@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.errors import AliasError
 from srcgrad.runtime import support
 from srcgrad.runtime.overloads_rules import rules
 from srcgrad.runtime.support import jit
@@ -98,10 +99,10 @@ def memory(o: Overloads) -> None:
         return None
 
     def refuse_shared(written: Any, others: Any, names: Any) -> Any:
-        def check(written: Any, others: Any, names: Any) -> None:
-            return None
-
-        return check
+        arrays = [k for k, t in enumerate((*written, *others)) if o.is_array(t)]
+        first = len(tuple(written))
+        pairs = [(i, j) for i in arrays for j in arrays if i < j and i < first]
+        return _apart(o, first, pairs, [getattr(n, "literal_value", "?") for n in names])
 
     def add(a: Any, b: Any) -> Any:
         if o.is_array(a) or o.is_number(a):
@@ -123,10 +124,40 @@ def memory(o: Overloads) -> None:
         o.give(fn, zeros)
     o.give(support.seed, seed)
     o.give(support.gradient, gradient)
-    o.give(support.refuse_shared, refuse_shared)
+    o.give(support.refuse_shared, refuse_shared, literal=True)
     o.give(support.add, add)
     o.give(support.accumulate, add)
     o.give(support.item_add, item_add)
+
+
+def _apart(o: Overloads, first: int, pairs: list[tuple[int, int]], names: list[str]) -> Any:
+    """A function that raises when two arrays may share memory: their extents overlap."""
+
+    def extent(a: Any) -> Any:
+        low = a.ctypes.data
+        high = low + a.itemsize
+        for d in range(a.ndim):
+            step = (a.shape[d] - 1) * a.strides[d]
+            if step < 0:
+                low += step
+            else:
+                high += step
+        return (low, high) if a.size else (low, low)
+
+    def place(k: int) -> str:
+        return f"written[{k}]" if k < first else f"others[{k - first}]"
+
+    rows = ["def check(written, others, names):"]
+    for i, j in pairs:
+        message = (
+            f"the arguments {names[i]} and {names[j]} share memory and the function writes into "
+            f"{names[i]}: pass a copy of one of them"
+        )
+        rows.append(f"    p, q = extent({place(i)}), extent({place(j)})")
+        rows.append(f"    if p[0] < q[1] and q[0] < p[1]:\n        raise AliasError({message!r})")
+    jitable = o.numba.extending.register_jitable
+    text = "\n".join([*rows, "    return None", ""])
+    return _written(text, "check", extent=jitable(extent), AliasError=AliasError)
 
 
 def _each(o: Overloads, x: Any, what: str) -> Any:

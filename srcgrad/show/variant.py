@@ -17,10 +17,11 @@ from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Library
 from srcgrad.analysis.unit import Spec, Unit, make_unit
 from srcgrad.codegen import writer
-from srcgrad.errors import SrcgradError, shown_file
+from srcgrad.errors import ArgumentError, SrcgradError, shown_file
+from srcgrad.frontend import source as source_module
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
-from srcgrad.jobs import Job
+from srcgrad.jobs import Job, Wrt
 from srcgrad.rules.registry import Entry
 from srcgrad.show.lines import Line, blocks_of, lines_of
 
@@ -87,11 +88,39 @@ def view(jobs: Sequence[Job]) -> View:
 
     Raises: SrcgradError when there is nothing to see, not even the primal.
     """
-    requests = [job.request() for job in jobs]
-    fn, _ = pipeline.function_of(requests[0].fn)
-    variants = [variant(request) for request in requests]
-    place = f"{shown_file(fn.loc.file)}:{fn.loc.line}"
-    return View(fn.name, place, requests[0].wrt, variants)
+    variants: list[Variant] = []
+    wrt: tuple[str, ...] = ()
+    for job in jobs:
+        try:
+            request = job.request()
+        except ArgumentError:
+            raise
+        except SrcgradError as error:
+            variants.append(_unread(job, error))
+        else:
+            variants.append(variant(request))
+            wrt = request.wrt
+    first = variants[0].primals[0]
+    place = f"{first.file}:{first.lines[0].number}" if first.lines else first.file
+    return View(first.name, place, wrt or _named(jobs[0].wrt), variants)
+
+
+def _named(wrt: Wrt) -> tuple[str, ...]:
+    return tuple(map(str, wrt)) if isinstance(wrt, tuple) else (str(wrt),)
+
+
+def _unread(job: Job, error: SrcgradError) -> Variant:
+    """A function that can't even be lowered: its text, with the refusal in its place."""
+    try:
+        found = source_module.read(job.fn)
+    except SrcgradError:
+        raise error from None
+    first = found.node.lineno
+    numbers = range(first, (found.node.end_lineno or first) + 1)
+    rows = [PrimalLine(n, found.lines[n - 1].rstrip("\r\n").expandtabs(4)) for n in numbers]
+    name = getattr(found.node, "name", "lambda")
+    primal = Primal(name, shown_file(found.file), _dedented(rows))
+    return Variant(job.mode, "", [primal], [], "", error=error)
 
 
 def variant(request: pipeline.Request) -> Variant:

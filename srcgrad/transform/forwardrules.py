@@ -55,7 +55,9 @@ def tangent(walk: Walk, stmt: ir.Assign, call: Library) -> None:
     else:
         walk.emit(syn.assign(name, walk.printer({}).expr(stmt.value)))
     if not any(active):
-        walk.emit(syn.assign(walk.dot_name(stmt.target.name), walk.support("zeros", syn.name(name))))
+        walk.emit(
+            syn.assign(walk.dot_name(stmt.target.name), walk.support("zeros", syn.name(name)))
+        )
         return
     walk.emit_comment(f"by the transpose of the {about(call.entry)}")
     rule = _rule(walk, stmt, call, saved)
@@ -67,9 +69,17 @@ def tangent(walk: Walk, stmt: ir.Assign, call: Library) -> None:
     args = [_print(walk, b, parts) for b in rule.args]
     pair = syn.tuple_of([syn.name(value), syn.name(kept)])
     walk.emit(syn.assign(pair, syn.call(forward, *args)))
-    dots = [_dot(walk, b) if a else syn.number(None) for b, a in zip(passed.positional, active, strict=True)]
-    given = [_primal(walk, b) if a else syn.number(None) for b, a in zip(passed.positional, active, strict=True)]
-    back = walk.support("cotangents_back", syn.tuple_of(dots), syn.name(value), syn.tuple_of(given))
+    dots = [
+        _dot(walk, b) if a else syn.number(None)
+        for b, a in zip(passed.positional, active, strict=True)
+    ]
+    given = [
+        _primal(walk, b) if a else syn.number(None)
+        for b, a in zip(passed.positional, active, strict=True)
+    ]
+    back = walk.support(
+        "cotangents_back", syn.tuple_of(dots), syn.name(value), syn.tuple_of(given)
+    )
     walk.emit(syn.assign(walk.dot_name(stmt.target.name), syn.call(reverse, back, syn.name(kept))))
 
 
@@ -87,7 +97,9 @@ def _with_saved(walk: Walk, call: Library) -> ast.expr:
     """The call that returns the value and what the rule needs."""
     if isinstance(call.entry.target, ir.Function):
         assert call.source is not None
-        return walk.owner.reverse_mode().callees.plain.call_of(call.source, lambda b: _primal(walk, b))  # type: ignore[arg-type]
+        return walk.owner.reverse_mode().callees.plain.call_of(
+            call.source, lambda b: _primal(walk, b)
+        )  # type: ignore[arg-type]
     passed = rule_call(call.entry, call.args)
     args = [_primal(walk, b) for b in passed.positional]
     keywords = [ast.keyword(k, _primal(walk, b)) for k, b in passed.keywords]
@@ -108,7 +120,11 @@ def _rule(walk: Walk, stmt: ir.Assign, call: Library, saved: ast.expr | None) ->
     args: list[ir.Atom | ir.Star]
     if entry.kind == "function":
         passed = rule_call(entry, call.args)
-        args = [ir.Var(_G), ir.Var(_OUT), *(b for b in passed.positional if not isinstance(b, Packed))]
+        args = [
+            ir.Var(_G),
+            ir.Var(_OUT),
+            *(b for b in passed.positional if not isinstance(b, Packed)),
+        ]
         keywords = {**dict(named), **{str(k): b for k, b in passed.keywords}}
     else:
         args, keywords = [ir.Var(_SAVED), ir.Var(_G)], dict(named)
@@ -130,7 +146,8 @@ def _returned_rule(
     if not isinstance(made, ty.ClosureType):
         raise _refused(walk, stmt, call, "it isn't known when compiling which function it is")
     parts: list[Bound | ast.expr] = [
-        walk.support("captured", saved, syn.number(k), ast.Constant(n)) for k, n in enumerate(made.fn.free)
+        walk.support("captured", saved, syn.number(k), ast.Constant(n))
+        for k, n in enumerate(made.fn.free)
     ]
     first: list[Bound | ast.expr] = [ir.Var(_G)]
     return Linear(made.fn, (out, *made.free), first + parts)
@@ -149,7 +166,9 @@ def _compiled(
         linear.check(walk.owner.reverse_mode().program, rule.fn, rule.types, mine, leaves)
     except linear.NotLinear as e:
         where = f" (line {e.line})" if e.line else ""
-        raise _refused(walk, stmt, call, f"it is not linear in the cotangent: {e}{where}") from None
+        raise _refused(
+            walk, stmt, call, f"it is not linear in the cotangent: {e}{where}"
+        ) from None
     spec = Spec(rule.fn, rule.types, active, (None,) * len(active))
     return walk.owner.reverse_mode().pair(spec)
 

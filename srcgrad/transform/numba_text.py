@@ -102,8 +102,10 @@ class _Adapt(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        """`a[...]` is a; Numba has it as a target only."""
         self.generic_visit(node)
-        return node
+        whole = isinstance(node.slice, ast.Constant) and node.slice.value is Ellipsis
+        return node.value if whole and isinstance(node.ctx, ast.Load) else node
 
 
 def _renamed(node: ast.Call, name: str, args: Sequence[ast.expr]) -> ast.expr:

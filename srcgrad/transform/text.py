@@ -370,6 +370,8 @@ class Text:
                 return [ast.Return(None if value is None else self.atom(value))]
             case ir.With():
                 pre = self.flush(stmt, force=True)
+                if stmt.special == "adjoint_of":
+                    return pre  # its body runs in the reverse sweep
                 if stmt.special is not None:
                     return [*pre, *self.block(stmt.body)]
                 items = [ast.withitem(self.expr(c), None) for c in stmt.contexts]

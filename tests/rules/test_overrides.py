@@ -291,7 +291,10 @@ def test_a_misspelt_name_is_refused(name):
 
 
 def test_two_rules_for_one_function_are_refused():
-    with pytest.raises(RuleError, match="two rules"), sg.override({np.square: ten, "numpy.square": ten}):
+    with (
+        pytest.raises(RuleError, match="two rules"),
+        sg.override({np.square: ten, "numpy.square": ten}),
+    ):
         pass
 
 

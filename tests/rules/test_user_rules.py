@@ -88,7 +88,9 @@ def test_a_result_that_is_not_used_does_not_call_its_rule():
     def f(x):
         return np.sum(x * 2.0) + len(np.round(x))
 
-    assert sg.grad(f, rules={np.round: lambda g, out, x: g / "0"})(X) == pytest.approx(np.full(3, 2.0))
+    assert sg.grad(f, rules={np.round: lambda g, out, x: g / "0"})(X) == pytest.approx(
+        np.full(3, 2.0)
+    )
 
 
 def test_variables_of_one_name_around_a_call(grad):
@@ -254,7 +256,9 @@ def test_wrong_rules_are_refused_with_their_place(target, rule, args, words):
     with pytest.raises(sg.errors.RuleError) as caught:
         check(target, rule, *args, wrt=tuple(range(len(args))))
     text = str(caught.value)
-    assert all(word in text for word in [*words, target.__name__, "<lambda> (", "test_user_rules.py:"]), text
+    assert all(
+        word in text for word in [*words, target.__name__, "<lambda> (", "test_user_rules.py:"]
+    ), text
 
 
 def test_the_cotangents_of_an_elementwise_function_are_summed(grad):
@@ -523,7 +527,9 @@ def test_custom_jvp(grad):
 
     assert sg.jvp(f)(1.0, 0.3, 2)[1] == pytest.approx(4.0 * math.cos(0.3))
     assert grad(f)(0.3, 2) == pytest.approx(4.0 * math.cos(0.3))
-    np.testing.assert_allclose(grad(lambda x: np.sum(f(x, 3) * x))(X), 6 * np.cos(X) * X + 3 * np.sin(X))
+    np.testing.assert_allclose(
+        grad(lambda x: np.sum(f(x, 3) * x))(X), 6 * np.cos(X) * X + 3 * np.sin(X)
+    )
 
 
 def test_a_forward_rule_that_is_not_linear_is_refused():

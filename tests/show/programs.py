@@ -31,10 +31,16 @@ def refused(x):
     return r * y
 
 
+def without_rule(x):
+    y = x * 2.0
+    return UFUNC(y)
+
+
 def annotated(x: float, n: int) -> float:
     return x**n
 
 
+UFUNC = np.frompyfunc(lambda v: v * 2.0, 1, 1)
 SCALE = 2.5
 WEIGHTS = np.array([1.0, -2.0, 0.5])
 TABLE = {"a": 2.0}

@@ -192,5 +192,5 @@ def test_the_last_specialisation_is_seen_first():
 
 
 def test_a_refused_derivative_says_so_in_a_notebook():
-    df = sg.grad(programs.refused)
+    df = sg.grad(programs.without_rule)
     assert "There is no derivative here" in df._repr_html_()

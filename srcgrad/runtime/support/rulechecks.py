@@ -127,7 +127,8 @@ def _number(c: Any, x: Any, about: str, where: str, summed: bool) -> Any:
     if np.ndim(c):
         if not summed:
             _fail(
-                about, f"the cotangent of {where} has shape {np.shape(c)}, the argument is a number"
+                about,
+                f"the cotangent of {where} has shape {np.shape(c)}, the argument is a number",
             )
         c = np.sum(c)
     return type(x)(c)
@@ -182,7 +183,10 @@ def _arrays(x: Any) -> Iterator[np.ndarray]:
 def _check_dtype(c: Any, x: Any, about: str, where: str) -> None:
     kind = np.asarray(c).dtype.kind
     if kind not in "fciu":
-        _fail(about, f"the cotangent of {where} is {_kind(c)}, which is not a floating number or array")
+        _fail(
+            about,
+            f"the cotangent of {where} is {_kind(c)}, which is not a floating number or array",
+        )
     if kind == "c" and not np.iscomplexobj(x):
         _fail(
             about,

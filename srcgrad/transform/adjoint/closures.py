@@ -41,22 +41,22 @@ def is_written_out(facts: Facts, name: str) -> bool:
         isinstance(d, ir.Assign)
         and (
             isinstance(d.value, ir.Closure)
-            or (isinstance(d.value, ir.Var) and d.value.name != name and is_written_out(facts, d.value.name))
+            or (
+                isinstance(d.value, ir.Var)
+                and d.value.name != name
+                and is_written_out(facts, d.value.name)
+            )
         )
         for d in defs
     )
 
 
-def is_python(
-    facts: Facts, closure: ir.Atom, differentiated: Callable[[ir.Stmt], bool]
-) -> bool:
+def is_python(facts: Facts, closure: ir.Atom, differentiated: Callable[[ir.Stmt], bool]) -> bool:
     """Whether a closure variable is surely a function of Python: it comes from a call that is
     written as the user wrote it."""
     if not isinstance(closure, ir.Var):
         return False
-    defs = [
-        s for s in ir.walk(facts.fn.body) if any(v.name == closure.name for v in ir.writes(s))
-    ]
+    defs = [s for s in ir.walk(facts.fn.body) if any(v.name == closure.name for v in ir.writes(s))]
     if len(defs) != 1 or not isinstance(defs[0], ir.Assign):
         return False
     match defs[0].value:

@@ -78,7 +78,9 @@ def reverse_memory(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr) ->
 def _result(rev: Reverse, call: Library, name: str, goes: bool) -> ast.expr:
     """The result, kept where undoing the statement is about to bind its name to something else."""
     out: ast.expr = syn.name(rev.text.var(name))
-    read = call.entry.kind == "function" or not isinstance(rev.unit.type(name), ty.Number | ty.Array)
+    read = call.entry.kind == "function" or not isinstance(
+        rev.unit.type(name), ty.Number | ty.Array
+    )
     if goes and read:
         kept = rev.text.names.temporary()
         rev.emit(syn.assign(kept, out))
@@ -86,9 +88,7 @@ def _result(rev: Reverse, call: Library, name: str, goes: bool) -> ast.expr:
     return out
 
 
-def contribute(
-    rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr, out: ast.expr
-) -> None:
+def contribute(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr, out: ast.expr) -> None:
     """Call the rule, and add what it returns to the adjoints of the arguments."""
     check_sharing(rev, stmt, call)
     passed = rule_call(call.entry, call.args)
@@ -126,7 +126,9 @@ def _transposed(
     the tangents, at zero."""
     program, facts, entry = rev.unit.program, rev.unit.facts, call.entry
     fn, before, _ = program.function(entry.jvp_fn, ir.Const(None))
-    types = ty.Tuple(tuple(ty.UNKNOWN if isinstance(b, Packed) else facts.of(b) for b in passed.positional))
+    types = ty.Tuple(
+        tuple(ty.UNKNOWN if isinstance(b, Packed) else facts.of(b) for b in passed.positional)
+    )
     names = [p.name for p in fn.params]
     if before or len(names) != 2:
         raise rule_error(entry.target, entry.jvp_fn, "a forward rule takes (primals, tangents)")
@@ -293,16 +295,16 @@ def sums(entry: Entry) -> bool:
 
 def about(entry: Entry) -> str:
     """A rule as comments and messages name it."""
-    names = "..." if entry.params is None else ", ".join(entry.params.parameters)
     if isinstance(entry.target, ir.Function):
         loc = entry.target.loc
-        where = f"{shown_file(loc.file)}:{loc.line}"
-        return f"gradient that {entry.name} ({where}) returned for {entry.name}({names})"
-    if entry.kind == "jvp":
-        return f"forward rule {describe(entry.jvp_fn)} for {entry.name}({names})"
+        return f"gradient that {entry.name} ({shown_file(loc.file)}:{loc.line}) returned"
     if entry.kind == "custom" and entry.backward is None:
-        return f"gradient that {describe(entry.fn)} of {entry.name}({names}) returned"
-    return f"rule {describe(entry.backward or entry.fn)} for {entry.name}({names})"
+        return f"gradient that {describe(entry.fn)} returned"
+    names = "..." if entry.params is None else ", ".join(entry.params.parameters)
+    call = f"{entry.name.removeprefix('__main__.')}({names})"
+    if entry.kind == "jvp":
+        return f"forward rule {describe(entry.jvp_fn)} for {call}"
+    return f"rule {describe(entry.backward or entry.fn)} for {call}"
 
 
 def bind_part(module: Module, entry: Entry, part: str, value: Any) -> ast.expr:
@@ -310,7 +312,10 @@ def bind_part(module: Module, entry: Entry, part: str, value: Any) -> ast.expr:
     code = _code(value)
     if code is not None:
         module.rules[code] = about(entry)
-    home, path = getattr(entry.target, "__module__", None), getattr(entry.target, "__qualname__", "")
+    home, path = (
+        getattr(entry.target, "__module__", None),
+        getattr(entry.target, "__qualname__", ""),
+    )
     if isinstance(home, str) and home != "__main__" and _reached(home, path) is entry.target:
         return ast.Attribute(_path(module, home, path), part, ast.Load())
     name = path.rpartition(".")[2]

@@ -20,7 +20,7 @@ from rich.text import Text
 from srcgrad import jobs, locate
 from srcgrad._version import __version__
 from srcgrad.cli import DONE, FAILED, MISSING, REFUSED, USAGE
-from srcgrad.completion import targets as complete_target
+from srcgrad.cli.completion import targets as complete_target
 from srcgrad.errors import ArgumentError, SrcgradError
 from srcgrad.spelling import parse_types
 
