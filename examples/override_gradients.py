@@ -31,7 +31,7 @@ def log1pexp(x):
 
 @sg.custom_gradient
 def log1pexp_with_second(x):
-    """The second derivative is given too; deliberately not the true one, to show that it is used."""
+    """The second derivative is given too: deliberately not the true one, to show it is used."""
     e = np.exp(x)
 
     @sg.custom_gradient
@@ -60,7 +60,7 @@ def custom_gradients():
     print(f"                    second at 100: {second(100.0):.6e}, at 1: {second(1.0):.7f}")
 
 
-# ---- an existing operation, within a scope -----------------------------------------------------
+# ---- an existing operation, within a scope ------------------------------------------------
 
 
 def f(x):
@@ -90,7 +90,7 @@ def overrides():
     print("  in one of two calls:", sg.grad(partly)(5.0))
 
 
-# ---- a rule that is applied twice ------------------------------------------------------------------
+# ---- a rule that is applied twice ---------------------------------------------------------
 
 
 def square(x):
@@ -119,7 +119,7 @@ def chain(rule):
 
 
 def twice():
-    print("d s4/d x, d s4/d s2, d s2/d x for s2 = square(x), s4 = square(s2)")
+    print("d s4/d x, d s4/d s2, d s2/d x of s2 = square(x), s4 = square(s2)")
     print("  with the rule 4 * dy:", *chain(four))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -49,6 +49,7 @@ class GradFunction:
         rules: Any = None,
         backend: str = "numpy",
         specialize: bool = True,
+        out: Wrt | None = None,
     ) -> None:
         if backend not in ("numpy", "numba"):
             raise ArgumentError(f"backend must be 'numpy' or 'numba', got {backend!r}")
@@ -66,6 +67,8 @@ class GradFunction:
         self._primal = primal_of(fn, (self._rules, *scope.active()))
         self._single = isinstance(wrt, int | str)
         self._items = _items(self._primal, wrt)
+        self._out = out
+        self._results = () if out is None else tuple(i.param for i in _items(self._primal, out))
         self._made: dict[Any, pipeline.Compiled] = {}
         self._by_types: dict[Any, pipeline.Compiled] = {}
         self._lock = threading.RLock()
@@ -203,8 +206,9 @@ class GradFunction:
         single = self._single and not spread
         options = tuple(self._options.items()) if backend == "numba" else ()
         request = pipeline.Request(
-            target, self._mode, wrt, types, self._aux, single, backend, options
-        )
+            target, self._mode, wrt, types, self._aux, single, backend, options,
+            self._results, not isinstance(self._out, tuple | list),
+        )  # fmt: skip
         made = pipeline.compile_request(request, scopes)
         if inner is not None:
             made.requires.append(inner)
@@ -309,13 +313,17 @@ class GradFunction:
     def __reduce__(self) -> Any:
         options = {
             "has_aux": self._aux, "backend": self._backend, "specialize": self._specialize,
+            "out": self._out,
         }  # fmt: skip
         return _rebuild, (self._fn, self._mode, self._wrt, options)
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         if obj is None:
             return self
-        options = {"has_aux": self._aux, "backend": self._backend, "specialize": self._specialize}
+        options = {
+            "has_aux": self._aux, "backend": self._backend, "specialize": self._specialize,
+            "out": self._out,
+        }  # fmt: skip
         return _rebuild(self._fn.__get__(obj, owner), self._mode, self._wrt, options)
 
 
@@ -550,8 +558,9 @@ def value_and_grad(
 
 
 def vjp(
-    f: Any, wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy", specialize: bool = True
-) -> GradFunction:
+    f: Any, wrt: Wrt = 0, *, out: Wrt | None = None, rules: Any = None, backend: str = "numpy",
+    specialize: bool = True,
+) -> GradFunction:  # fmt: skip
     """The vector-Jacobian product: a function (cotangent, *args) -> (value, gradients).
 
     Example:
@@ -561,21 +570,36 @@ def vjp(
         >>> value, g = sg.vjp(f)(np.array([1.0, 10.0]), np.array([2.0, 3.0]))
         >>> g
         array([ 4., 60.])
+
+    A function that returns nothing and writes its results into arguments: `out` names them, and the
+    value is what they hold at the end (the caller's arrays stay as they are).
+        >>> def kernel(A, B):
+        ...     B[:] = A * A
+        >>> value, g = sg.vjp(kernel, wrt="A", out="B")(np.ones(2), np.array([2.0, 3.0]), np.zeros(2))
+        >>> value, g
+        (array([4., 9.]), array([4., 6.]))
     """
-    return GradFunction(f, "vjp", wrt, rules=rules, backend=backend, specialize=specialize)
+    return GradFunction(
+        f, "vjp", wrt, rules=rules, backend=backend, specialize=specialize, out=out
+    )
 
 
 def jvp(
-    f: Any, wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy", specialize: bool = True
-) -> GradFunction:
+    f: Any, wrt: Wrt = 0, *, out: Wrt | None = None, rules: Any = None, backend: str = "numpy",
+    specialize: bool = True,
+) -> GradFunction:  # fmt: skip
     """The Jacobian-vector product: a function (tangents, *args) -> (value, tangent of the value).
 
     Example:
         >>> import srcgrad as sg
         >>> sg.jvp(lambda x: x * x)(1.0, 3.0)
         (9.0, 6.0)
+
+    `out` names the arguments into which a function that returns nothing writes its results, as for `vjp`.
     """
-    return GradFunction(f, "jvp", wrt, rules=rules, backend=backend, specialize=specialize)
+    return GradFunction(
+        f, "jvp", wrt, rules=rules, backend=backend, specialize=specialize, out=out
+    )
 
 
 def source(f: Any, *args: Any, wrt: Wrt = 0, mode: str = "grad", specialize: bool = True, **kwargs: Any) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from srcgrad._version import __version__
 from srcgrad.analysis.infer import global_type
+from srcgrad.analysis.procedures import with_result
 from srcgrad.analysis.resolve import Program, lowered
 from srcgrad.analysis.unit import Spec
 from srcgrad.codegen import writer
@@ -46,6 +47,8 @@ class Request:
     single: bool = True  # one gradient, not a tuple of one
     backend: str = "numpy"
     options: tuple[tuple[str, Any], ...] = ()  # of njit
+    out: tuple[str, ...] = ()  # written arguments that are the result
+    single_out: bool = True
 
 
 @dataclass
@@ -303,7 +306,11 @@ def draft(
     if module.backend == "numba":
         module.taken |= {"njit", "jit"}
     adjoint, tangent = Adjoint(program, module), Tangent(program, module)
-    out = Draft(program, module, [fn for fn, _ in found], [], [], [])
+    fns = [
+        with_result(fn, request.out, request.single_out) if request.out else fn
+        for (fn, _), request in zip(found, requests, strict=True)
+    ]
+    out = Draft(program, module, fns, [], [], [])
     given = [*names, *[None] * (len(requests) - len(names))]
     for request, fn, wanted in zip(requests, out.fns, given, strict=True):
         base = fn.name if fn.name.isidentifier() else "lambda_"

@@ -98,8 +98,11 @@ class _Desugar:
                     found[s.target.name] = s.value.obj
         for s in ir.walk(body):
             own = [a for a in ir.reads(s) if a.name in found]
-            place = s.value.obj if isinstance(s, ir.Assign) and isinstance(s.value, ir.Index) else None
-            place = s.base if isinstance(s, ir.Store) and s.op is None else place
+            place: ir.Atom | None = None
+            if isinstance(s, ir.Assign) and isinstance(s.value, ir.Index):
+                place = s.value.obj
+            elif isinstance(s, ir.Store) and s.op is None:
+                place = s.base
             if own and own != [place]:
                 for a in own:
                     found.pop(a.name, None)
@@ -113,7 +116,8 @@ class _Desugar:
             case ir.StoreAttr(base=base, name="flat", value=e, op=None):
                 if not isinstance(self.facts.of(base), ty.Array):
                     return False
-                self.store(base, WHOLE, e if self.is_number(e) else self.support("cycled_like", e, base))
+                values = e if self.is_number(e) else self.support("cycled_like", e, base)
+                self.store(base, WHOLE, values)
             case ir.Store(base=ir.Var(name), key=key) if name in self.flats:
                 k = self.support("flat_place", self.flats[name], self.as_atom(key))
                 self.store(self.flats[name], k, self.repeated(stmt.value, k))
@@ -129,7 +133,8 @@ class _Desugar:
             return self.bind(ir.Build("tuple", tuple(map(self.as_atom, key.items))))
         if isinstance(key, ir.Slice):
             parts = tuple(_NONE if a is None else a for a in (key.lower, key.upper, key.step))
-            return self.bind(ir.Call(ir.Global(ir.Root("builtins", ""), ("slice",), slice), parts))
+            builtin = ir.Global(ir.Root("builtins", ""), ("slice",), slice)
+            return self.bind(ir.Call(builtin, parts))
         return key
 
     # ---- which call it is ----
@@ -271,7 +276,8 @@ class _Desugar:
         target, fn = self.facts.targets.get(stmt.sid), self.callee(expr)
         if not isinstance(target, Library) and not isinstance(fn, np.ufunc):
             return None
-        if any(isinstance(a, ir.Star) for a in expr.args) or any(k is None for k, _ in expr.kwargs):
+        starred = any(isinstance(a, ir.Star) for a in expr.args)
+        if starred or any(k is None for k, _ in expr.kwargs):
             return None
         kwargs = dict(expr.kwargs)
         if kwargs.get("out", _NONE) != _NONE:
@@ -280,7 +286,7 @@ class _Desugar:
                 if expr.args or "size" in kwargs:
                     return None
                 # Random numbers: as many as the array takes.
-                rest = (("size", self.numpy("shape", kwargs["out"])), *rest)  # type: ignore[arg-type]
+                rest = (("size", self.numpy("shape", kwargs["out"])), *rest)
             return kwargs["out"], replace(expr, kwargs=rest)
         place = _place_of_out(target, fn, isinstance(expr, ir.Method))
         if place is None or place >= len(expr.args):

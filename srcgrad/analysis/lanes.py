@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srcgrad.analysis.partials import Term
-from srcgrad.analysis.targets import Library
+from srcgrad.analysis.targets import Library, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -105,7 +105,8 @@ class Lanes:
         target = self.unit.facts.targets.get(stmt.sid)
         if isinstance(target, Library) and target.entry.kind != "function":
             return any(
-                passage(t) is not None and (reads_data(t) or getattr(t.operand, "name", "") in useful)
+                passage(t) is not None
+                and (reads_data(t) or getattr(t.operand, "name", "") in useful)
                 for t in self.terms(stmt, stmt.value, target)
             )
         source = stmt.value.obj if isinstance(stmt.value, ir.Index) else stmt.value
@@ -145,7 +146,7 @@ class Lanes:
 
     def use_in(self, term: Term, inside: bool) -> None:
         if not isinstance(term.operand, ir.Var):
-            self.unmask(tuple(ir.unstar(i) for i in term.operand.items))
+            self.unmask(bound_atoms(term.operand))
             return
         found = source(term)
         chosen = found is not None and (found != "finite" or self.overflows(term.operand.name))
@@ -177,7 +178,8 @@ class Lanes:
             there = unit.place[reader.sid]
             if there[: len(here) - 1] != here[:-1] or len(there) < len(here):
                 return False
-            if there[len(here) - 1][0] != here[-1][0] or there[len(here) - 1][1] <= here[-1][1]:
+            block, position = there[len(here) - 1]
+            if block != here[-1][0] or position <= here[-1][1]:
                 return False
         return True
 
@@ -193,7 +195,8 @@ class Lanes:
             return True
         operands = [a for _, a in target.args if isinstance(a, ir.Var) and self.unit.is_active(a)]
         return any(
-            len(self.unit.readers.get(a.name, ())) == 1 and self.overflows(a.name) for a in operands
+            len(self.unit.readers.get(a.name, ())) == 1 and self.overflows(a.name)
+            for a in operands
         )
 
 

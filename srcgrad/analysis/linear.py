@@ -144,15 +144,21 @@ class _Check:
             return
         if self.depends(ir.operands(stmt.value)) and not self.by_shape(stmt):
             self.value(stmt)
-        elif not self.makes_zeros(stmt) and not isinstance(stmt.value, ir.Const | ir.Var):
-            raise self.fail(f"{_shown(stmt.target.name)} has a part that doesn't depend on it")
-        elif isinstance(stmt.value, ir.Const | ir.Var) and not self.zero(stmt.value):
-            raise self.fail(f"{_shown(stmt.target.name)} has a part that doesn't depend on it")
+        elif not self.makes_zeros(stmt):
+            plain = isinstance(stmt.value, ir.Const | ir.Var)
+            if not plain or not self.zero(stmt.value):  # type: ignore[arg-type]
+                name = _shown(stmt.target.name)
+                raise self.fail(f"{name} has a part that doesn't depend on it")
 
     def value(self, stmt: ir.Assign) -> None:
         match stmt.value:
-            case ir.Var() | ir.Build():
+            case ir.Var():
                 return
+            case ir.Build(_, items, _):
+                if not self.only_returned(stmt.target) and not all(
+                    self.depends([a]) or self.zero(a) for a in map(ir.unstar, items)
+                ):
+                    raise self.fail("it is put together with something that doesn't depend on it")
             case ir.Index(_, key):
                 if self.depends(ir.key_atoms(key)):
                     raise self.fail("it is used as an index")
@@ -233,6 +239,11 @@ class _Check:
         for a in self.leaf_atoms(stmt.value):
             if not self.depends([a]) and not self.zero(a) and a != ir.Const(None):
                 raise self.fail("a part of the result doesn't depend on it")
+
+    def only_returned(self, v: ir.Var) -> bool:
+        """Whether a variable is read by the return alone, which looks at its parts."""
+        reads = [s for s in ir.walk(self.facts.fn.body) if v in ir.reads(s)]
+        return all(isinstance(s, ir.Exit) for s in reads)
 
     def leaf_atoms(self, value: ir.Atom) -> list[ir.Atom]:
         """The items of a returned tuple, or the value itself."""

@@ -298,6 +298,13 @@ class NeedsTable:
                 out.after.add(saved_name(stmt))
                 if target.closure is not None:
                     self._shape(out, target.closure)
+                # The callee's reverse sweep may read the arrays that it was given or returned.
+                handed = [*ir.operands(expr), *ir.writes(stmt)]
+                out.contents |= {
+                    self.unit.fx.root(a.name)
+                    for a in handed
+                    if isinstance(a, ir.Var) and self.unit.fx.memory(a.name)
+                }
             case Container():
                 if target.name == "pop" and isinstance(stmt, ir.Assign):
                     out.after.add(stmt.target.name)

@@ -52,6 +52,26 @@ class Recording:
         return self.unit.kind(name) == "memory" and self.tracked.get(self.unit.fx.root(name), True)
 
 
+    def restores(self, name: str) -> bool:
+        """Whether the reverse sweep may bring back older elements of a variable's memory."""
+        unit = self.unit
+        if not unit.fx.memory(name):
+            return False
+        if self.undone:
+            return True
+        for stmt in ir.walk(unit.body):
+            if isinstance(stmt, ir.Store) and isinstance(stmt.base, ir.Var):
+                written = stmt.base.name
+            elif isinstance(stmt, ir.Assign) and stmt.inplace:
+                written = stmt.target.name
+            else:
+                continue
+            # What is not known to be an array is restored in any case.
+            if not isinstance(unit.type(written), ty.Array) and unit.is_active(written):
+                return True
+        return False
+
+
 def record(unit: Unit, names: Names) -> Recording:
     """Decide what is kept, and rewrite the unit's body so that the way taken is known."""
     needs = NeedsTable(unit)
@@ -134,6 +154,9 @@ def _late(unit: Unit, root: str, members: list[str]) -> bool:
                 return False
         entry = unit.facts.targets.get(defs[0].sid)
         if isinstance(entry, Library) and entry.entry.view == "maybe":
+            return False
+        expr = defs[0].value
+        if isinstance(expr, ir.Index) and unit.aliases(defs[0]) and not unit.basic(expr.key):
             return False
         if unit.aliases(defs[0]) is None:
             origins += 1

@@ -1,10 +1,10 @@
-"""Exceptions that differentiated code catches: which handlers the reverse sweep can go back through.
+"""Exceptions that differentiated code catches: which handlers the reverse sweep can go through.
 
-An exception may leave half of what was tried done.  Where it can't (what was tried is one statement
-that is done or not), a variable says whether the handler ran, and the reverse sweep goes back through
-one or the other.  A handler that leaves the function with a constant is gone back through by leaving
-out what was tried and what follows.  Any other is *closed*: the generated function refuses when it is
-entered (SEMANTICS, finding 14).
+An exception may leave half of what was tried done.  Where it can't (what was tried is one
+statement that is done or not), a variable says whether the handler ran, and the reverse sweep
+goes back through one or the other.  A handler that leaves the function with a constant is gone
+back through by leaving out what was tried and what follows.  Any other is *closed*: the generated
+function refuses when it is entered (SEMANTICS, finding 14).
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def close_handlers(found: Recording) -> None:
         if not isinstance(stmt, ir.Try):
             continue
         tried = (*stmt.body, *stmt.orelse, *stmt.final)
-        active, plain = reversed_in(tried), not reversed_in(stmt.final) and _leaves_no_trace(found, stmt)
+        active = reversed_in(tried)
+        plain = not reversed_in(stmt.final) and _leaves_no_trace(found, stmt)
         for k, handler in enumerate(stmt.handlers):
             raises = always_leaves(handler.body) and not exits_of(handler.body)
             leaves = always_leaves(handler.body) and plain
@@ -78,7 +79,8 @@ def _leaves_no_trace(found: Recording, stmt: ir.Try) -> bool:
         if any(save.when == "before" for save in found.saves.get(s.sid, ())):
             return False
         written = found.unit.differentiates(s) and not isinstance(s, ir.Assign | ir.Exit)
-        if written or (isinstance(s, ir.Assign) and s.inplace) or found.unit.user_call(s) is not None:
+        inplace = isinstance(s, ir.Assign) and s.inplace is not None
+        if written or inplace or found.unit.user_call(s) is not None:
             return False
     return True
 

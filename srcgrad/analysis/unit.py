@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from srcgrad.analysis.activity import Activity, activity
-from srcgrad.analysis.effects import RESULT, Effects, effects, may_hold_memory, surely_basic
+from srcgrad.analysis.effects import RESULT, Effects, effects, may_hold_memory, surely_basic, surely_copies
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, User
@@ -132,8 +132,10 @@ class Unit:
         match expr:
             case ir.Var():
                 return expr
-            case ir.Index(ir.Var() as obj, _):
+            case ir.Index(ir.Var() as obj, key):
                 same = self.fx.root(obj.name) == self.fx.root(stmt.target.name)
+                if isinstance(self.type(obj.name), ty.Array) and surely_copies(self.facts, key):
+                    return None
                 return obj if same else None
             case ir.Attr(ir.Var() as obj, _) if target is None:
                 return obj

@@ -1,4 +1,4 @@
-"""Calls of functions that have a user's rule: what the call returns, and what the rule is passed."""
+"""Calls of functions that have a user's rule: what they return, and what the rule is passed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
 
 from srcgrad.analysis.resolve import bind_library, bind_user, constant_atom, user_source
 from srcgrad.analysis.targets import Bound, Library, Packed, Uncharted, User, bound_atoms
@@ -209,7 +208,7 @@ def _fitting(entry: Entry, out: RuleCall, slots: _Slots) -> RuleCall:
         raise rule_error(
             entry.target,
             entry.fn,
-            f"it takes {len(slots.names)} argument{'s' if len(slots.names) != 1 else ''} after g and "
-            f"out, but a call passes {n}",
+            f"it takes {len(slots.names)} argument{'s' if len(slots.names) != 1 else ''} after g "
+            f"and out, but a call passes {n}",
         )
     return out

@@ -17,8 +17,8 @@ def stand_in(target: Any, signature: inspect.Signature, skip: int = 0) -> types.
     """A function with these parameters that calls the target with all but the first `skip`.
 
     >>> import math
-    >>> f = stand_in(math.pow, inspect.Signature([_P("x", _P.POSITIONAL_ONLY), _P("y", _P.POSITIONAL_ONLY)]))
-    >>> f.__name__, f(2.0, 3.0)
+    >>> f = stand_in(math.pow, inspect.signature(lambda x, y=3.0: 0))
+    >>> f.__name__, f(2.0)
     ('pow', 8.0)
     """
     label = str(getattr(target, "__name__", "function"))

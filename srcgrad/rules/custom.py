@@ -104,7 +104,7 @@ def _origin(entry: Entry) -> str:
 
 
 def entry_for(target: Any, given: Any) -> Entry:
-    """The entry of a target with a rule: a function, the name of a named rule, or None for zero."""
+    """The entry of a target with a rule: a function, the name of a named one, or None for zero."""
     if isinstance(given, str):
         if given not in _named:
             known = ", ".join(sorted(_named)) or "none yet"

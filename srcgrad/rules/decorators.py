@@ -81,8 +81,8 @@ custom_gradient.__srcgrad_special__ = "custom_gradient"  # type: ignore[attr-def
 def custom_vjp(fn: _F) -> _F:
     """Give a function its reverse derivative as a pair, `fn.defvjp(fwd, bwd)`.
 
-    `fwd(*args)` returns the value and what the reverse sweep needs; `bwd(saved, cotangent)` returns
-    one cotangent per argument.
+    `fwd(*args)` returns the value and what the reverse sweep needs; `bwd(saved, cotangent)`
+    returns one cotangent per argument.
 
     Example:
         >>> import numpy as np, srcgrad as sg
@@ -125,7 +125,7 @@ def custom_jvp(fn: _F) -> _F:
         ... def f_jvp(primals, tangents):
         ...     (x,), (x_dot,) = primals, tangents
         ...     return f(x), np.cos(x) * x_dot
-        >>> sg.grad(f)(0.0)
+        >>> float(sg.grad(f)(0.0))
         1.0
     """
     made = _decorated(fn, fn, "custom_jvp")
@@ -156,7 +156,7 @@ def nondiff(fn: _F) -> _F:
         >>> @sg.nondiff
         ... def level(x):
         ...     return np.floor(x) + 0.0
-        >>> sg.grad(lambda x: x * level(x))(2.5)
+        >>> float(sg.grad(lambda x: x * level(x))(2.5))
         2.0
 
     A function that takes no attributes, such as one written in C, gets its rule in the table of

@@ -126,7 +126,7 @@ def _tainted(node: _Definition, first: str) -> set[str] | None:
                 test = getattr(part, "test", None) or getattr(part, "subject", None)
                 if test is not None and _names(test) & tainted:
                     return None
-            if isinstance(part, ast.Expr) or isinstance(part, ast.Try | ast.Raise):
+            if isinstance(part, ast.Expr | ast.Try | ast.Raise):
                 return None  # a call that may write into what is returned
             tainted |= _bound(part)
         if len(tainted) == before:

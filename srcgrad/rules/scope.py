@@ -157,10 +157,10 @@ def override(rules: Rules) -> Iterator[None]:
         >>> df(5.0)
         10.0
 
-    Operators follow their ufunc: `x * x` has the rule of `np.multiply`, `x ** 2` that of `np.power`
-    (never that of `np.square`), `x @ y` that of `np.matmul`; array methods follow the function of
-    the same name, `x.sum()` that of `np.sum`.  Scopes nest, and the inner one wins.  Inside a
-    differentiated function a block holds for the calls written in it.
+    Operators follow their ufunc: `x * x` has the rule of `np.multiply`, `x ** 2` that of
+    `np.power` (never that of `np.square`), `x @ y` that of `np.matmul`; array methods follow the
+    function of the same name, `x.sum()` that of `np.sum`.  Scopes nest, and the inner one wins.
+    Inside a differentiated function a block holds for the calls written in it.
 
     Arguments: `rules` maps functions (or their dotted names) to rules, or is pairs of these.  A
     rule is a function `(g, out, *args)` that returns one cotangent per argument, the name of a

@@ -1,4 +1,4 @@
-"""Rules of the helpers in `srcgrad.runtime.support` for functions that write in place and for lanes."""
+"""Rules of the helpers in `srcgrad.runtime.support` for writing in place, and for lanes."""
 
 from __future__ import annotations
 

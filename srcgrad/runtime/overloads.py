@@ -15,6 +15,7 @@ import numpy as np
 
 from srcgrad.errors import AliasError
 from srcgrad.runtime import support
+from srcgrad.runtime.overloads_reduce import reductions
 from srcgrad.runtime.overloads_rules import rules
 from srcgrad.runtime.support import jit
 
@@ -26,6 +27,16 @@ class Overloads:
         self.numba, self.types = numba, numba.types
         self.set_item = tuple_setitem
         self.done: set[Any] = set()
+
+        jitable = numba.extending.register_jitable
+        self.extent = jitable(_extent)
+        extent = self.extent
+
+        def overlap(a: Any, b: Any) -> Any:
+            p, q = extent(a), extent(b)
+            return p[0] < q[1] and q[0] < p[1]
+
+        self.overlap = jitable(overlap)
 
     def give(self, fn: Any, make: Callable[..., Any], literal: bool = False) -> None:
         self.done.add(fn)
@@ -50,6 +61,19 @@ class Overloads:
     def is_number(self, t: Any) -> bool:
         t = getattr(t, "literal_type", t)
         return isinstance(t, self.types.Number | self.types.Boolean)
+
+
+def _extent(a: Any) -> Any:
+    """The addresses that an array lies between."""
+    low = a.ctypes.data
+    high = low + a.itemsize
+    for d in range(a.ndim):
+        step = (a.shape[d] - 1) * a.strides[d]
+        if step < 0:
+            low += step
+        else:
+            high += step
+    return (low, high) if a.size else (low, low)
 
 
 def _is_plain(fn: FunctionType) -> bool:
@@ -133,17 +157,6 @@ def memory(o: Overloads) -> None:
 def _apart(o: Overloads, first: int, pairs: list[tuple[int, int]], names: list[str]) -> Any:
     """A function that raises when two arrays may share memory: their extents overlap."""
 
-    def extent(a: Any) -> Any:
-        low = a.ctypes.data
-        high = low + a.itemsize
-        for d in range(a.ndim):
-            step = (a.shape[d] - 1) * a.strides[d]
-            if step < 0:
-                low += step
-            else:
-                high += step
-        return (low, high) if a.size else (low, low)
-
     def place(k: int) -> str:
         return f"written[{k}]" if k < first else f"others[{k - first}]"
 
@@ -155,9 +168,8 @@ def _apart(o: Overloads, first: int, pairs: list[tuple[int, int]], names: list[s
         )
         rows.append(f"    p, q = extent({place(i)}), extent({place(j)})")
         rows.append(f"    if p[0] < q[1] and q[0] < p[1]:\n        raise AliasError({message!r})")
-    jitable = o.numba.extending.register_jitable
     text = "\n".join([*rows, "    return None", ""])
-    return _written(text, "check", extent=jitable(extent), AliasError=AliasError)
+    return _written(text, "check", extent=o.extent, AliasError=AliasError)
 
 
 def _each(o: Overloads, x: Any, what: str) -> Any:
@@ -173,22 +185,12 @@ def sums(o: Overloads) -> None:
     """Sums over what broadcasting repeated; scatter-add."""
     types = o.types
 
-    def unbroadcast(ct: Any, x: Any) -> Any:
-        if o.is_number(x):
-            return (lambda ct, x: ct.sum()) if o.is_array(ct) else (lambda ct, x: ct)
-        if not o.is_array(x):
-            return None
-        if o.is_number(ct):
-            return lambda ct, x: np.full(x.shape, ct)
-        return _summed(o, ct, x)
-
     def add_at(a: Any, key: Any, g: Any) -> Any:
         return _scatter(o, a, key, g, 1)
 
     def subtract_at(a: Any, key: Any, g: Any) -> Any:
         return _scatter(o, a, key, g, -1)
 
-    o.give(support.unbroadcast, unbroadcast)
     o.give(jit.add_at, add_at)
     o.give(jit.subtract_at, subtract_at)
 
@@ -198,42 +200,6 @@ def sums(o: Overloads) -> None:
         return lambda x: x
 
     o.give(jit.real, real)
-
-
-def _summed(o: Overloads, ct: Any, x: Any) -> Any:
-    """ct summed to the shape of x; ct itself where the shapes are equal."""
-    extra = ct.ndim - x.ndim
-    if extra < 0:
-        return lambda ct, x: np.broadcast_to(ct, x.shape).copy()
-    layout = ct.layout
-    ndim = x.ndim
-
-    def fold(ct: Any, x: Any) -> Any:
-        out = np.zeros(x.shape, ct.dtype)
-        for place, v in np.ndenumerate(ct):
-            to = place[extra:]
-            for k in range(ndim):
-                if x.shape[k] == 1:
-                    to = set_item(to, k, 0)
-            out[to] += v
-        return out
-
-    set_item = o.set_item
-    if ndim == 0:
-        return lambda ct, x: np.full((), ct.sum())
-    if extra:
-        return fold
-    if layout == "C":
-
-        def same(ct: Any, x: Any) -> Any:
-            return ct if ct.shape == x.shape else fold_(ct, x)
-    else:
-
-        def same(ct: Any, x: Any) -> Any:
-            return ct.copy() if ct.shape == x.shape else fold_(ct, x)
-
-    fold_ = o.numba.extending.register_jitable(fold)
-    return same
 
 
 def _scatter(o: Overloads, a: Any, key: Any, g: Any, sign: int) -> Any:
@@ -297,235 +263,11 @@ def _scatter_tuple(o: Overloads, n: int, array: bool, sign: int) -> Any:
     return None
 
 
-# ---- reductions ------------------------------------------------------------------------------
-
-
-def reductions(o: Overloads) -> None:
-    """sum, max and their like with axis and keepdims."""
-
-    def add(s: Any, v: Any) -> Any:
-        return s + v
-
-    def times(s: Any, v: Any) -> Any:
-        return s * v
-
-    def larger(s: Any, v: Any) -> Any:
-        return v if v > s or v != v else s
-
-    def smaller(s: Any, v: Any) -> Any:
-        return v if v < s or v != v else s
-
-    def both(s: Any, v: Any) -> Any:
-        return s and bool(v)
-
-    def either(s: Any, v: Any) -> Any:
-        return s or bool(v)
-
-    for fn, step, start in (
-        (jit.sum, add, 0), (jit.prod, times, 1), (jit.max, larger, None),
-        (jit.min, smaller, None), (jit.all, both, True), (jit.any, either, False),
-    ):  # fmt: skip
-        o.give(fn, _reduction(o, o.numba.extending.register_jitable(step), start), literal=True)
-    o.give(jit.mean, _mean(o), literal=True)
-    o.give(jit.argmax, _arg(o, np.argmax), literal=True)
-    o.give(jit.argmin, _arg(o, np.argmin), literal=True)
-
-
-def _axes(o: Overloads, a: Any, axis: Any) -> tuple[int, ...] | None:
-    """The axes that are named, or None when they are only known when the text runs."""
-    types = o.types
-    if axis is None or isinstance(axis, types.NoneType | types.Omitted):
-        value = getattr(axis, "value", None)
-        if value is None:
-            return tuple(range(a.ndim))
-        return (value % a.ndim,)
-    if isinstance(axis, types.IntegerLiteral):
-        return (axis.literal_value % a.ndim,)
-    if isinstance(axis, types.BaseTuple) and all(isinstance(t, types.IntegerLiteral) for t in axis):
-        return tuple(sorted({t.literal_value % a.ndim for t in axis}))
-    return None
-
-
-def _flag(o: Overloads, t: Any) -> bool | None:
-    if isinstance(t, bool):
-        return t
-    if isinstance(t, o.types.Omitted):
-        return bool(t.value)
-    if isinstance(t, o.types.BooleanLiteral):
-        return bool(t.literal_value)
-    return None
-
-
-def _start(start: Any, dtype: Any) -> Any:
-    """The value that a reduction begins with, of the dtype that NumPy's result has."""
-    if start is None or isinstance(start, bool):
-        return start
-    kind = np.dtype(str(dtype))
-    if kind.kind in "bi":
-        return np.int64(start)
-    return np.uint64(start) if kind.kind == "u" else kind.type(start)
-
-
-def _reduction(o: Overloads, step: Any, start: Any) -> Any:
-    def make(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        if not o.is_array(a):
-            return (lambda a, axis=None, keepdims=False: a) if o.is_number(a) else None
-        axes, keep = _axes(o, a, axis), _flag(o, keepdims)
-        if axes is None or keep is None:
-            return None
-        first = _start(start, a.dtype)
-        if len(axes) == a.ndim and not keep:
-            return _whole(step, first)
-        one = o.numba.extending.register_jitable(_lines(o, step, first))
-        return _over(o, one, axes, keep, a.ndim)
-
-    return make
-
-
-def _whole(step: Any, first: Any) -> Any:
-    if first is not None:
-
-        def whole(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-            s = first
-            for v in a.flat:
-                s = step(s, v)
-            return s
-
-        return whole
-
-    def extreme(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        if a.size == 0:
-            raise ValueError("zero-size array to a reduction which has no identity")
-        s = a.flat[0]
-        for v in a.flat:
-            s = step(s, v)
-        return s
-
-    return extreme
-
-
-def _lines(o: Overloads, step: Any, first: Any) -> Any:
-    """(outer, n, inner) -> (outer, inner)"""
-    if first is not None:
-        dtype = np.bool_ if isinstance(first, bool) else type(first)
-
-        def lines(a: Any) -> Any:
-            out = np.full((a.shape[0], a.shape[2]), first, dtype)
-            for i in range(a.shape[0]):
-                for k in range(a.shape[1]):
-                    for j in range(a.shape[2]):
-                        out[i, j] = step(out[i, j], a[i, k, j])
-            return out
-
-        return lines
-
-    def extremes(a: Any) -> Any:
-        out = np.empty((a.shape[0], a.shape[2]), a.dtype)
-        if a.shape[1] == 0:
-            raise ValueError("zero-size array to a reduction which has no identity")
-        for i in range(a.shape[0]):
-            for j in range(a.shape[2]):
-                out[i, j] = a[i, 0, j]
-            for k in range(1, a.shape[1]):
-                for j in range(a.shape[2]):
-                    out[i, j] = step(out[i, j], a[i, k, j])
-        return out
-
-    return extremes
-
-
-def _over(o: Overloads, lines: Any, axes: tuple[int, ...], keep: bool, ndim: int) -> Any:
-    """A reduction over `axes`, one after the other from the last."""
-    jitable = o.numba.extending.register_jitable
-    step: Any = None
-    for axis in axes:  # innermost call first: the later axes
-        step = jitable(_one_axis(o, lines, axis, ndim, step))
-    left = tuple(d for d in range(ndim) if d not in axes)
-    if keep:
-        return lambda a, axis=None, keepdims=False: step(a)
-    shape_of = jitable(_shape_of(o, left))
-
-    def dropped(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        return step(a).reshape(shape_of(a.shape))
-
-    return dropped
-
-
-def _one_axis(o: Overloads, lines: Any, axis: int, ndim: int, before: Any) -> Any:
-    set_item = o.set_item
-
-    def one(a: Any) -> Any:
-        outer, inner = 1, 1
-        for d in range(axis):
-            outer *= a.shape[d]
-        for d in range(axis + 1, ndim):
-            inner *= a.shape[d]
-        flat = np.ascontiguousarray(a).reshape((outer, a.shape[axis], inner))
-        return lines(flat).reshape(set_item(a.shape, axis, 1))
-
-    if before is None:
-        return one
-    inner_step = o.numba.extending.register_jitable(one)
-    return lambda a: inner_step(before(a))
-
-
-def _shape_of(o: Overloads, left: tuple[int, ...]) -> Any:
-    """The dimensions of a shape that stay."""
-    if not left:
-        return lambda shape: ()
-    text = ", ".join(f"shape[{d}]" for d in left) + ","
-    return _written(f"def shape_of(shape):\n    return ({text})\n", "shape_of")
-
-
 def _written(text: str, name: str, **names: Any) -> Any:
-    """A function from its text; where the number of dimensions decides what it says."""
+    """A function from its text."""
     space: dict[str, Any] = {"np": np, **names}
     exec(text, space)
     return space[name]
-
-
-def _mean(o: Overloads) -> Any:
-    def make(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        axes, keep = _axes(o, a, axis), _flag(o, keepdims)
-        if axes is None or keep is None:
-            return None
-
-        def mean(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-            n = 1
-            for d in axes:
-                n *= a.shape[d]
-            return jit.sum(a, axes, keep) / n
-
-        if len(axes) == a.ndim and not keep:
-            return lambda a, axis=None, keepdims=False: jit.sum(a) / a.size
-        return mean
-
-    return make
-
-
-def _arg(o: Overloads, whole: Any) -> Any:
-    largest = whole is np.argmax
-
-    def make(a: Any, axis: Any = None, keepdims: Any = False) -> Any:
-        axes = _axes(o, a, axis)
-        if axes is None or _flag(o, keepdims) is not False:
-            return None
-        if isinstance(axis, o.types.NoneType | o.types.Omitted) or axis is None or a.ndim == 1:
-            return lambda a, axis=None, keepdims=False: whole(a)
-
-        def lines(a: Any) -> Any:
-            out = np.zeros((a.shape[0], a.shape[2]), np.int64)
-            for i in range(a.shape[0]):
-                for k in range(1, a.shape[1]):
-                    for j in range(a.shape[2]):
-                        old, new = a[i, out[i, j], j], a[i, k, j]
-                        if (new > old if largest else new < old) or (new != new and old == old):
-                            out[i, j] = k
-            return out
-
-        return _over(o, o.numba.extending.register_jitable(lines), axes, False, a.ndim)
-
-    return make
 
 
 # ---- shapes ------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from srcgrad.runtime import support
-from srcgrad.runtime.support import jit
 
 if TYPE_CHECKING:
     from srcgrad.runtime.overloads import Overloads
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 def rules(o: Overloads) -> None:
     elementwise(o)
     powers(o)
-    spreads(o)
     orders(o)
     products(o)
     forms(o)
@@ -125,113 +123,6 @@ def _power(m: int, n: int) -> Any:
         return total
 
     return partial
-
-
-# ---- reductions --------------------------------------------------------------------------------
-
-
-def spreads(o: Overloads) -> None:
-    """What a reduction's cotangent becomes: repeated, shared among ties."""
-    from srcgrad.runtime.overloads import _axes, _flag
-
-    def sum_back(
-        ct: Any, a: Any, axis: Any = None, keepdims: Any = False, where: Any = True
-    ) -> Any:
-        if _flag(o, where) is not True:
-            return None
-        if not o.is_array(a):
-            return lambda ct, a, axis=None, keepdims=False, where=True: ct
-        if o.is_number(ct):
-            return lambda ct, a, axis=None, keepdims=False, where=True: np.full(a.shape, ct)
-        axes = _axes(o, a, axis)
-        if axes is None or not o.is_array(ct):
-            return None
-        spread = o.numba.extending.register_jitable(_spread(o, axes, a.ndim))
-        return lambda ct, a, axis=None, keepdims=False, where=True: spread(ct, a)
-
-    def count(a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) -> Any:
-        if _flag(o, where) is not True:
-            return None
-        if not o.is_array(a):
-            return lambda a, axis=None, keepdims=False, where=True: 1
-        axes = _axes(o, a, axis)
-        if axes is None:
-            return None
-        if len(axes) == a.ndim:
-            return lambda a, axis=None, keepdims=False, where=True: a.size
-
-        def product(a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) -> Any:
-            n = 1
-            for d in axes:
-                n *= a.shape[d]
-            return n
-
-        return product
-
-    def ties(
-        a: Any, out: Any, axis: Any = None, keepdims: Any = False, where: Any = True,
-        initial: Any = None,
-    ) -> Any:  # fmt: skip
-        if _flag(o, where) is not True or not isinstance(
-            initial, o.types.NoneType | o.types.Omitted | type(None)
-        ):
-            return None
-        axes = _axes(o, a, axis) if o.is_array(a) else None
-        if axes is None:
-            return None
-        share = o.numba.extending.register_jitable(_ties(o, axes, a.ndim, o.is_number(out)))
-        return lambda a, out, axis=None, keepdims=False, where=True, initial=None: share(a, out)
-
-    o.give(support.sum_back, sum_back, literal=True)
-    o.give(support.count, count, literal=True)
-    o.give(support.ties, ties, literal=True)
-
-
-def _spread(o: Overloads, axes: tuple[int, ...], ndim: int) -> Any:
-    """A reduced array repeated along the axes it was reduced over."""
-    kept = _kept_shape(o, axes, ndim)
-
-    def spread(ct: Any, a: Any) -> Any:
-        out = np.empty(a.shape, ct.dtype)
-        out[...] = np.ascontiguousarray(ct).reshape(kept(a.shape))
-        return out
-
-    return spread
-
-
-def _kept_shape(o: Overloads, axes: tuple[int, ...], ndim: int) -> Any:
-    from srcgrad.runtime.overloads import _written
-
-    text = ", ".join("1" if d in axes else f"shape[{d}]" for d in range(ndim)) + ","
-    fn = _written(f"def kept(shape):\n    return ({text})\n", "kept")
-    return o.numba.extending.register_jitable(fn)
-
-
-def _ties(o: Overloads, axes: tuple[int, ...], ndim: int, whole: bool) -> Any:
-    if whole:
-
-        def one(a: Any, out: Any) -> Any:
-            share = np.zeros(a.shape, a.dtype)
-            n = 0
-            for v in a.flat:
-                n += v == out
-            for place, v in np.ndenumerate(a):
-                if v == out:
-                    share[place] = 1.0 / n
-            return share
-
-        return one
-    kept = _kept_shape(o, axes, ndim)
-
-    def each(a: Any, out: Any) -> Any:
-        best = np.ascontiguousarray(out).reshape(kept(a.shape))
-        share = np.zeros(a.shape, a.dtype)
-        share += np.equal(a, best)
-        total = jit.sum(share, axes, True)
-        share /= np.maximum(total, 1)
-        return share
-
-    return each
 
 
 # ---- orders, products, forms -------------------------------------------------------------------

@@ -98,8 +98,9 @@ def _with_saved(walk: Walk, call: Library) -> ast.expr:
     if isinstance(call.entry.target, ir.Function):
         assert call.source is not None
         return walk.owner.reverse_mode().callees.plain.call_of(
-            call.source, lambda b: _primal(walk, b)
-        )  # type: ignore[arg-type]
+            call.source,
+            lambda b: _primal(walk, b),  # type: ignore[arg-type]
+        )
     passed = rule_call(call.entry, call.args)
     args = [_primal(walk, b) for b in passed.positional]
     keywords = [ast.keyword(k, _primal(walk, b)) for k, b in passed.keywords]

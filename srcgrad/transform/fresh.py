@@ -32,7 +32,8 @@ def parts_of(node: ast.expr) -> set[str]:
     """The variables whose memory the value of an expression may share.
 
     Example:
-        >>> sorted(parts_of(ast.parse("np.reshape(u[1:].T, n) if c else v * 2.0", mode="eval").body))
+        >>> text = "np.reshape(u[1:].T, n) if c else v * 2.0"
+        >>> sorted(parts_of(ast.parse(text, mode="eval").body))
         ['n', 'u']
     """
     if is_fresh(node):

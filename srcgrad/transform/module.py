@@ -50,7 +50,8 @@ class Module:
         """A name for a live object that the loader sets before the module runs."""
         got = self._by_id.get(id(value))
         if got is None:
-            got = self._by_id[id(value)] = self.unique(want)
+            want = want.rpartition(".")[2]
+            got = self._by_id[id(value)] = self.unique(want if want.isidentifier() else "given")
             self.objects[got] = value
         return got
 

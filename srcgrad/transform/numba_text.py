@@ -29,6 +29,9 @@ _REDUCTIONS = frozenset(
 _REPLACED = _REDUCTIONS | frozenset(
     "einsum clip diagonal squeeze".split()
 )
+_IN_PLACE: dict[type[ast.operator], str] = {
+    ast.Add: "add_to", ast.Sub: "subtract_from", ast.Mult: "multiply_by", ast.Div: "divide_by",
+}  # fmt: skip
 _METHODS = _REDUCTIONS | {"squeeze", "clip"}
 _SHARED = ("numpy", "math", "builtins")  # modules that Numba knows
 
@@ -90,6 +93,20 @@ class _Adapt(ast.NodeTransformer):
                 return syn.number(float(text))
         return node
 
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        """`a[1:, None] += g`: as loops, with NumPy's meaning where g overlaps with a."""
+        self.generic_visit(node)
+        name = _IN_PLACE.get(type(node.op))
+        place = node.target
+        if name is None or not isinstance(place, ast.Subscript) or not _has_slice(place.slice):
+            return node
+        view = ast.Subscript(place.value, place.slice, ast.Load())
+        made = ast.Expr(syn.call(f"jit.{name}", view, node.value))
+        for attribute in ("srcgrad_line",):
+            if hasattr(node, attribute):
+                setattr(made, attribute, getattr(node, attribute))
+        return made
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
         if isinstance(node.value, ast.Call) and node.attr == "real":
@@ -106,6 +123,11 @@ class _Adapt(ast.NodeTransformer):
         self.generic_visit(node)
         whole = isinstance(node.slice, ast.Constant) and node.slice.value is Ellipsis
         return node.value if whole and isinstance(node.ctx, ast.Load) else node
+
+
+def _has_slice(key: ast.expr) -> bool:
+    items = key.elts if isinstance(key, ast.Tuple) else [key]
+    return any(isinstance(i, ast.Slice) or (isinstance(i, ast.Constant) and i.value is None) for i in items)
 
 
 def _renamed(node: ast.Call, name: str, args: Sequence[ast.expr]) -> ast.expr:

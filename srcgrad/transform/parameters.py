@@ -104,10 +104,15 @@ def _wider(unit: Unit) -> bool:
 
 def check_result(unit: Unit, mode: str, aux: bool) -> None:
     """`grad` takes functions with one real number as result."""
-    if mode == "vjp":
-        return
     t: Any = unit.facts.result
     fn = unit.facts.fn
+    if mode == "vjp":
+        if t == ty.Literal(None) or t is None:
+            raise located(
+                ArgumentError, fn.loc, f"{fn.name} returns nothing to differentiate",
+                fixes=['name the arguments it writes its results into: vjp(f, out="B")'],
+            )  # fmt: skip
+        return
     if aux:
         if isinstance(t, ty.Tuple) and len(t.items) == 2:
             t = t.items[0]

@@ -40,8 +40,8 @@ def attention_grad(Q, K, V):
     weights_bar = t2_bar @ V.T
     V_bar = weights.T @ t2_bar
     # attention.py:10  weights = softmax(Q @ K.T / np.sqrt(Q.shape[-1]))
-    t5_bar = softmax_reverse(weights_bar, saved)
-    t7_bar = t5_bar / t1
-    Q_bar = t7_bar @ K.T.T
-    K_bar = (Q.T @ t7_bar).T
+    t6_bar = softmax_reverse(weights_bar, saved)
+    t8_bar = t6_bar / t1
+    Q_bar = t8_bar @ K.T.T
+    K_bar = (Q.T @ t8_bar).T
     return Q_bar, K_bar.copy(), V_bar

@@ -33,24 +33,22 @@ def call_price_value_and_grad(spot, strike, rate, volatility, expiry):
     # ---- reverse sweep ----
     # black_scholes.py:12  return spot * normal_cdf(d1) - strike * math.exp(-rate * expiry) *...
     t5_bar = -(strike * t4)
-    t10_bar = normal_cdf_reverse(t5_bar, saved_2)
-    t11_bar = -t5 * strike * t4
-    expiry_bar = t11_bar * -rate
-    rate_bar = -(t11_bar * expiry)
-    t13_bar = normal_cdf_reverse(spot, saved)
+    t11_bar = normal_cdf_reverse(t5_bar, saved_2)
+    t12_bar = -t5 * strike * t4
+    expiry_bar = t12_bar * -rate
+    rate_bar = -(t12_bar * expiry)
+    t14_bar = normal_cdf_reverse(spot, saved)
     # black_scholes.py:11  d2 = d1 - spread
-    d1_bar = t13_bar
-    d1_bar += t10_bar
-    spread_bar = -t10_bar
+    d1_bar = t14_bar + t11_bar
+    spread_bar = -t11_bar
     # black_scholes.py:10  d1 = (math.log(spot / strike) + (rate + 0.5 * volatility**2) * exp...
     spread_bar -= d1_bar * d1 / spread
-    t14_bar = d1_bar / spread
-    expiry_bar += t14_bar * (rate + 0.5 * t2)
-    t17_bar = t14_bar * expiry
-    rate_bar += t17_bar
-    volatility_bar = t17_bar * 0.5 * 2.0 * volatility
-    spot_bar = t3
-    spot_bar += t14_bar / (spot / strike) / strike
+    t15_bar = d1_bar / spread
+    expiry_bar += t15_bar * (rate + 0.5 * t2)
+    t18_bar = t15_bar * expiry
+    rate_bar += t18_bar
+    volatility_bar = t18_bar * 0.5 * 2.0 * volatility
+    spot_bar = t3 + t15_bar / (spot / strike) / strike
     # black_scholes.py:9  spread = volatility * math.sqrt(expiry)
     volatility_bar += spread_bar * t1
     expiry_bar += spread_bar * volatility * 0.5 / t1

@@ -23,9 +23,9 @@ def positive_log_grad(x, floor):
     x_bar = np.zeros(x.shape, x.dtype)
     x_bar[t2] += good_bar
     # boolean_mask.py:6  y[y < floor] = floor
-    t8_bar = y_bar[t1]
+    t9_bar = y_bar[t1]
     y_bar[t1] = 0.0
-    floor_bar = np.sum(t8_bar)
+    floor_bar = np.sum(t9_bar)
     # boolean_mask.py:5  y = x.copy()
     x_bar += y_bar
     return x_bar, floor_bar

@@ -31,20 +31,15 @@ def capped_sum_grad(prices, cap):
     total_bar = 1.0
     for i_2 in range(trips - 1, -1, -1):
         p = p_tape.pop()
-        t2_bar = 0.0
-        t1_bar = 0.0
         p_bar = 0.0
         if not p < 0.0:
             if left != 2:
                 t1 = t1_tape.pop()
                 # break_continue.py:11  total = total + p * p / cap
-                t1_bar += total_bar
-                t2_bar += t1_bar / cap
-                cap_bar -= t1_bar * t1 / cap
-                p_bar += t2_bar * p
-                p_bar += t2_bar * p
-                t2_bar = 0.0
-                t1_bar = 0.0
+                cap_bar -= total_bar * t1 / cap
+                t3_bar = total_bar / cap
+                p_bar += t3_bar * p
+                p_bar += t3_bar * p
         # break_continue.py:6  for p in prices:
         prices_bar[i_2] += p_bar
         left = left_tape.pop()

@@ -20,10 +20,10 @@ def gaussian_kernel_grad(a, b, width):
     # broadcasting.py:6  squared = np.sum(difference**2, axis=-1)
     difference_bar = support.sum_back(squared_bar, t1, axis=-1) * 2.0 * difference
     # broadcasting.py:5  difference = a[:, np.newaxis, :] - b[np.newaxis, :, :]
-    t9_bar = np.sum(-difference_bar, axis=0, keepdims=True)
+    t10_bar = np.sum(-difference_bar, axis=0, keepdims=True)
     b_bar = np.zeros(b.shape, b.dtype)
-    b_bar[None, :, :] += t9_bar
-    t8_bar = np.sum(difference_bar, axis=1, keepdims=True)
+    b_bar[None, :, :] += t10_bar
+    t9_bar = np.sum(difference_bar, axis=1, keepdims=True)
     a_bar = np.zeros(a.shape, a.dtype)
-    a_bar[:, None, :] += t8_bar
+    a_bar[:, None, :] += t9_bar
     return a_bar, b_bar, width_bar

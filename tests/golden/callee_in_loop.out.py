@@ -34,8 +34,8 @@ def final_population_grad(population, rate, capacity, steps):
         saved = saved_tape.pop()
         # callee_in_loop.py:7  population = population + 0.1 * growth(population, rate, capacity)
         t1_bar = population_bar * 0.1
-        t3_bar, t4_bar, t5_bar = growth_reverse(t1_bar, saved)
-        population_bar += t3_bar
-        rate_bar += t4_bar
-        capacity_bar += t5_bar
+        t4_bar, t5_bar, t6_bar = growth_reverse(t1_bar, saved)
+        population_bar += t4_bar
+        rate_bar += t5_bar
+        capacity_bar += t6_bar
     return population_bar, rate_bar, capacity_bar

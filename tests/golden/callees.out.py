@@ -37,8 +37,7 @@ def bump_reverse(result_bar, saved):
     t3_bar, t4_bar = smooth_reverse(high_bar, saved_2)
     # callees.py:9  low = smooth(x - 1.0, width)
     t6_bar, t7_bar = smooth_reverse(low_bar, saved)
-    width_bar = t4_bar
-    width_bar += t7_bar
+    width_bar = t4_bar + t7_bar
     x_bar = t3_bar + t6_bar
     return x_bar, width_bar
 

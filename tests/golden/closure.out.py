@@ -56,10 +56,8 @@ def energy_grad(t, frequency):
     # closure.py:18  return squared(damped(t, frequency)) + squared(t)
     t5_bar, t6_bar = squared_reverse_2(1.0, saved_3)
     t7_bar, t8_bar = squared_reverse(1.0, saved_2)
-    frequency_bar = t6_bar
-    frequency_bar += t8_bar
+    frequency_bar = t6_bar + t8_bar
     t9_bar, t10_bar = response_reverse(t7_bar, saved)
-    t_bar = t5_bar
-    t_bar += t9_bar
+    t_bar = t5_bar + t9_bar
     frequency_bar += t10_bar
     return t_bar, frequency_bar

@@ -29,8 +29,8 @@ def convolve_grad(image, kernel):
             t1 = t1_tape.pop()
             # convolution.py:10  out += kernel[i, j] * image[i : i + rows, j : j + columns]
             t1_bar = support.unbroadcast(out_bar, t1).copy()
-            t5_bar = support.unbroadcast(t1_bar * kernel[i, j], image[i:i + rows, j:j + columns])
-            image_bar[i:i + rows, j:j + columns] += t5_bar
-            t4_bar = np.sum(t1_bar * image[i:i + rows, j:j + columns])
-            kernel_bar[i, j] += t4_bar
+            t6_bar = support.unbroadcast(t1_bar * kernel[i, j], image[i:i + rows, j:j + columns])
+            image_bar[i:i + rows, j:j + columns] += t6_bar
+            t5_bar = np.sum(t1_bar * image[i:i + rows, j:j + columns])
+            kernel_bar[i, j] += t5_bar
     return image_bar, kernel_bar

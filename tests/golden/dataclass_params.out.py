@@ -18,6 +18,6 @@ def energy_grad(spring, x):
     spring_bar = support.zeros(spring)
     support.attr_add(spring_bar, "stiffness", t2_bar)
     # dataclass_params.py:13  stretch = x - spring.rest
-    t5_bar = -stretch_bar
-    support.attr_add(spring_bar, "rest", t5_bar)
+    t6_bar = -stretch_bar
+    support.attr_add(spring_bar, "rest", t6_bar)
     return support.gradient(spring_bar, spring), stretch_bar.copy()

@@ -66,8 +66,8 @@ def ridge_grad(weights, xs, ys, penalty):
         y_2 = y_2_tape.pop()
         # generator_sum.py:2  errors = [y - sum(w * x for w, x in zip(weights, row)) for row, y
         #     i...
-        t12_bar = support.list_append_back(t1, t1_bar)
-        t3_bar = -t12_bar
+        t13_bar = support.list_append_back(t1, t1_bar)
+        t3_bar = -t13_bar
         for i_3 in range(t4 - 1, -1, -1):
             x_2 = x_2_tape.pop()
             # generator_sum.py:2  errors = [y - sum(w * x for w, x in zip(weights, row)) for row, y

@@ -65,19 +65,19 @@ def heat_grad(u, k, steps):
         k_bar += np.sum(t8_bar * t7)
         t7_bar = support.unbroadcast(t8_bar * k, t7)
         t6_bar += support.unbroadcast(t7_bar, t6_bar)
-        t13_bar = t6_bar
+        t14_bar = t6_bar
         t6, t6_bar = t6_tape.pop()
         t5_bar = support.unbroadcast(t7_bar, t5)
         t2_bar += support.unbroadcast(t5_bar, t2_bar)
         t3_bar += support.unbroadcast(support.unbroadcast(-t5_bar, t4) * 2.0, t3_bar)
-        t14_bar = t3_bar
+        t15_bar = t3_bar
         t3, t3_bar = t3_tape.pop()
-        t15_bar = t2_bar
+        t16_bar = t2_bar
         t2, t2_bar = t2_tape.pop()
-        t16_bar = t1_bar
+        t17_bar = t1_bar
         t1, t1_bar = t1_tape.pop()
     # heat_equation.py:5  u = u.copy()
-    t17_bar = u_bar
+    t18_bar = u_bar
     u, u_bar = u_saved
-    u_bar += t17_bar
+    u_bar += t18_bar
     return u_bar, k_bar

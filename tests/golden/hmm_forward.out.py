@@ -38,8 +38,8 @@ def log_likelihood_grad(start, transition, emission, observations):
         symbol = symbol_tape.pop()
         # hmm_forward.py:10  alpha = (alpha / scale) @ transition * emission[:, symbol]
         alpha = alpha_tape.pop()
-        t7_bar = alpha_bar * t3
-        emission_bar[:, symbol] += t7_bar
+        t8_bar = alpha_bar * t3
+        emission_bar[:, symbol] += t8_bar
         t3_bar = alpha_bar * emission[:, symbol]
         transition_bar += np.outer(t2, t3_bar)
         t2_bar = transition @ t3_bar
@@ -51,6 +51,6 @@ def log_likelihood_grad(start, transition, emission, observations):
         alpha_bar += scale_bar
     # hmm_forward.py:5  alpha = start * emission[:, observations[0]]
     start_bar = alpha_bar * emission[:, observations[0]]
-    t9_bar = alpha_bar * start
-    emission_bar[:, observations[0]] += t9_bar
+    t10_bar = alpha_bar * start
+    emission_bar[:, observations[0]] += t10_bar
     return start_bar, transition_bar, emission_bar

@@ -20,7 +20,7 @@ def inertia_grad(centres, points):
     # kmeans_vectorised.py:6  distances = np.sum(offsets**2, axis=2)
     offsets_bar = support.sum_back(distances_bar, t1, axis=2) * 2.0 * offsets
     # kmeans_vectorised.py:5  offsets = points[:, None] - centres[None]
-    t4_bar = np.sum(-offsets_bar, axis=0, keepdims=True)
+    t5_bar = np.sum(-offsets_bar, axis=0, keepdims=True)
     centres_bar = np.zeros(centres.shape, centres.dtype)
-    centres_bar[None] += t4_bar
+    centres_bar[None] += t5_bar
     return centres_bar

@@ -16,20 +16,20 @@ def lorenz_reverse(result_bar, saved):
     t1, z, beta, y, x, rho, sigma, state = saved
     # lorenz_rk4.py:6  return np.array([sigma * (y - x), x * (rho - z) - y, x * y - beta * z])
     t1_bar = support.array_back(result_bar, t1)
-    t3_bar = t1_bar[2]
-    t5_bar = -t3_bar
-    beta_bar = t5_bar * z
-    z_bar = t5_bar * beta
-    x_bar = t3_bar * y
-    y_bar = t3_bar * x
-    t6_bar = t1_bar[1]
-    y_bar -= t6_bar
-    x_bar += t6_bar * (rho - z)
-    t8_bar = t6_bar * x
-    z_bar -= t8_bar
-    t9_bar = t1_bar[0]
-    sigma_bar = t9_bar * (y - x)
-    t10_bar = t9_bar * sigma
+    t5_bar = t1_bar[2]
+    t7_bar = -t5_bar
+    beta_bar = t7_bar * z
+    z_bar = t7_bar * beta
+    x_bar = t5_bar * y
+    y_bar = t5_bar * x
+    t4_bar = t1_bar[1]
+    y_bar -= t4_bar
+    x_bar += t4_bar * (rho - z)
+    t9_bar = t4_bar * x
+    z_bar -= t9_bar
+    t3_bar = t1_bar[0]
+    sigma_bar = t3_bar * (y - x)
+    t10_bar = t3_bar * sigma
     y_bar += t10_bar
     x_bar -= t10_bar
     # lorenz_rk4.py:5  x, y, z = state
@@ -37,7 +37,7 @@ def lorenz_reverse(result_bar, saved):
     state_bar[2] += z_bar
     state_bar[1] += y_bar
     state_bar[0] += x_bar
-    return state_bar, sigma_bar, t8_bar, beta_bar
+    return state_bar, sigma_bar, t9_bar, beta_bar
 
 
 def rk4_grad(state, sigma, rho, beta, h, steps):
@@ -111,30 +111,30 @@ def rk4_grad(state, sigma, rho, beta, h, steps):
         k1_bar = support.unbroadcast(t5_bar, k1)
         k2_bar = support.unbroadcast(support.unbroadcast(t5_bar, t4) * 2.0, k2)
         # lorenz_rk4.py:14  k4 = lorenz(state + h * k3, sigma, rho, beta)
-        t11_bar, t12_bar, t13_bar, t14_bar = lorenz_reverse(k4_bar, saved_4)
-        sigma_bar += t12_bar
-        rho_bar += t13_bar
-        beta_bar += t14_bar
-        state_bar = state_bar + t11_bar
-        k3_bar = k3_bar + support.unbroadcast(support.unbroadcast(t11_bar, t3) * h, k3)
+        t12_bar, t13_bar, t14_bar, t15_bar = lorenz_reverse(k4_bar, saved_4)
+        sigma_bar += t13_bar
+        rho_bar += t14_bar
+        beta_bar += t15_bar
+        state_bar = state_bar + t12_bar
+        k3_bar = k3_bar + support.unbroadcast(support.unbroadcast(t12_bar, t3) * h, k3)
         # lorenz_rk4.py:13  k3 = lorenz(state + 0.5 * h * k2, sigma, rho, beta)
-        t16_bar, t17_bar, t18_bar, t19_bar = lorenz_reverse(k3_bar, saved_3)
-        sigma_bar += t17_bar
-        rho_bar += t18_bar
-        beta_bar += t19_bar
-        state_bar += t16_bar
-        k2_bar = k2_bar + support.unbroadcast(support.unbroadcast(t16_bar, t2) * (0.5 * h), k2)
+        t17_bar, t18_bar, t19_bar, t20_bar = lorenz_reverse(k3_bar, saved_3)
+        sigma_bar += t18_bar
+        rho_bar += t19_bar
+        beta_bar += t20_bar
+        state_bar += t17_bar
+        k2_bar = k2_bar + support.unbroadcast(support.unbroadcast(t17_bar, t2) * (0.5 * h), k2)
         # lorenz_rk4.py:12  k2 = lorenz(state + 0.5 * h * k1, sigma, rho, beta)
-        t21_bar, t22_bar, t23_bar, t24_bar = lorenz_reverse(k2_bar, saved_2)
-        sigma_bar += t22_bar
-        rho_bar += t23_bar
-        beta_bar += t24_bar
-        state_bar += t21_bar
-        k1_bar = k1_bar + support.unbroadcast(support.unbroadcast(t21_bar, t1) * (0.5 * h), k1)
+        t22_bar, t23_bar, t24_bar, t25_bar = lorenz_reverse(k2_bar, saved_2)
+        sigma_bar += t23_bar
+        rho_bar += t24_bar
+        beta_bar += t25_bar
+        state_bar += t22_bar
+        k1_bar = k1_bar + support.unbroadcast(support.unbroadcast(t22_bar, t1) * (0.5 * h), k1)
         # lorenz_rk4.py:11  k1 = lorenz(state, sigma, rho, beta)
-        t26_bar, t27_bar, t28_bar, t29_bar = lorenz_reverse(k1_bar, saved)
-        state_bar += t26_bar
-        sigma_bar += t27_bar
-        rho_bar += t28_bar
-        beta_bar += t29_bar
+        t27_bar, t28_bar, t29_bar, t30_bar = lorenz_reverse(k1_bar, saved)
+        state_bar += t27_bar
+        sigma_bar += t28_bar
+        rho_bar += t29_bar
+        beta_bar += t30_bar
     return state_bar, sigma_bar, rho_bar, beta_bar

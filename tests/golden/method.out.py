@@ -39,5 +39,5 @@ def loss_grad(self, x, target):
     )
     # method.py:13  error = self(x) - target
     t1_bar = support.unbroadcast(error_bar, t1)
-    t3_bar = __call___reverse(t1_bar, saved)
-    return t3_bar.astype(x.dtype)
+    t4_bar = __call___reverse(t1_bar, saved)
+    return t4_bar.astype(x.dtype)

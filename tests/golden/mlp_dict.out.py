@@ -35,16 +35,16 @@ def loss_grad(params, x, y):
         layer = layer_tape.pop()
         name = name_tape.pop()
         # mlp_dict.py:8  h = np.tanh(h @ layer["w"] + layer["b"])
-        t7 = h
+        t8 = h
         h = h_tape.pop()
-        t3_bar = support.unbroadcast(h_bar * (1.0 - t7 * t7), t3)
-        t8_bar = support.unbroadcast(t3_bar, layer["b"])
+        t3_bar = support.unbroadcast(h_bar * (1.0 - t8 * t8), t3)
+        t9_bar = support.unbroadcast(t3_bar, layer["b"])
         layer_bar = support.zeros(layer)
-        layer_bar["b"] += t8_bar
+        layer_bar["b"] += t9_bar
         t2_bar = support.unbroadcast(t3_bar, t2)
         h_bar = t2_bar @ layer["w"].T
-        t9_bar = h.T @ t2_bar
-        layer_bar["w"] += t9_bar
+        t10_bar = h.T @ t2_bar
+        layer_bar["w"] += t10_bar
         # mlp_dict.py:7  layer = params[name]
         support.item_add(params_bar, name, layer_bar)
     return support.gradient(params_bar, params)

@@ -28,16 +28,16 @@ def potential_grad(positions, masses):
             offset = offset_tape.pop()
             # n_body.py:9  energy -= masses[i] * masses[j] / np.sqrt(offset @ offset + 0.01)
             t2_bar = -energy_bar
-            t5_bar = -t2_bar * t2 / t1 * 0.5 / t1
-            offset_bar = t5_bar * offset
-            offset_bar += t5_bar * offset
-            t3_bar = t2_bar / t1
-            t7_bar = t3_bar * masses[i]
-            masses_bar[j] += t7_bar
-            t6_bar = t3_bar * masses[j]
-            masses_bar[i] += t6_bar
+            t6_bar = -t2_bar * t2 / t1 * 0.5 / t1
+            offset_bar = t6_bar * offset
+            offset_bar += t6_bar * offset
+            t4_bar = t2_bar / t1
+            t8_bar = t4_bar * masses[i]
+            masses_bar[j] += t8_bar
+            t7_bar = t4_bar * masses[j]
+            masses_bar[i] += t7_bar
             # n_body.py:8  offset = positions[i] - positions[j]
-            t9_bar = -offset_bar
-            positions_bar[j] += t9_bar
+            t10_bar = -offset_bar
+            positions_bar[j] += t10_bar
             positions_bar[i] += offset_bar
     return positions_bar, masses_bar

@@ -22,16 +22,16 @@ def quadratic_form_grad(A, x):
     for i in range(n - 1, -1, -1):
         # nested_loops.py:11  total += x[i] * row * row
         row_bar = total_bar * (x[i] * row)
-        t2_bar = total_bar * row
-        row_bar += t2_bar * x[i]
-        t3_bar = t2_bar * row
-        x_bar[i] += t3_bar
+        t3_bar = total_bar * row
+        row_bar += t3_bar * x[i]
+        t4_bar = t3_bar * row
+        x_bar[i] += t4_bar
         for j in range(i, -1, -1):
             # nested_loops.py:10  row += A[i, j] * x[j]
-            t6_bar = row_bar * A[i, j]
-            x_bar[j] += t6_bar
-            t5_bar = row_bar * x[j]
-            A_bar[i, j] += t5_bar
+            t7_bar = row_bar * A[i, j]
+            x_bar[j] += t7_bar
+            t6_bar = row_bar * x[j]
+            A_bar[i, j] += t6_bar
         # nested_loops.py:8  row = 0.0
         row = row_tape.pop()
     return A_bar, x_bar

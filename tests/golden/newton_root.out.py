@@ -19,15 +19,15 @@ def cube_root_grad(a):
         # newton_root.py:4  x = x - (x * x * x - a) / (3.0 * x * x)
         x = x_tape.pop()
         t1_bar = -x_bar
-        t3_bar = -t1_bar * t1 / (3.0 * x * x)
-        x_bar += t3_bar * (3.0 * x)
-        x_bar += t3_bar * x * 3.0
-        t2_bar = t1_bar / (3.0 * x * x)
-        a_bar -= t2_bar
-        x_bar += t2_bar * (x * x)
-        t6_bar = t2_bar * x
-        x_bar += t6_bar * x
-        x_bar += t6_bar * x
+        t4_bar = -t1_bar * t1 / (3.0 * x * x)
+        x_bar += t4_bar * (3.0 * x)
+        x_bar += t4_bar * x * 3.0
+        t3_bar = t1_bar / (3.0 * x * x)
+        a_bar -= t3_bar
+        x_bar += t3_bar * (x * x)
+        t7_bar = t3_bar * x
+        x_bar += t7_bar * x
+        x_bar += t7_bar * x
     # newton_root.py:2  x = 1.0 + 0.1 * a
     a_bar += x_bar * 0.1
     return a_bar

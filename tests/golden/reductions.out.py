@@ -20,9 +20,9 @@ def batch_norm_grad(x, scale, shift):
     # reductions.py:7  out = scale * (x - mean) / np.sqrt(variance + 1e-5) + shift
     shift_bar = np.sum(out_bar, axis=0)
     variance_bar = np.sum(-out_bar * t4 / t3, axis=0) * 0.5 / t3
-    t7_bar = out_bar / t3
-    scale_bar = np.sum(t7_bar * t2, axis=0)
-    t2_bar = t7_bar * scale
+    t8_bar = out_bar / t3
+    scale_bar = np.sum(t8_bar * t2, axis=0)
+    t2_bar = t8_bar * scale
     mean_bar = np.sum(-t2_bar, axis=0)
     # reductions.py:6  variance = np.mean((x - mean) ** 2, axis=0)
     t1_bar = variance_bar / support.count(x, axis=0) * 2.0 * t1

@@ -37,9 +37,9 @@ def recurrent_grad(W, U, inputs, targets):
         # rnn.py:9  loss += np.sum((h - targets[t]) ** 2)
         h_bar += support.unbroadcast(loss_bar * 2.0 * t3, h)
         # rnn.py:8  h = np.tanh(W @ h + U @ inputs[t])
-        t7 = h
+        t8 = h
         h = h_tape.pop()
-        t2_bar = support.unbroadcast(h_bar * (1.0 - t7 * t7), t2)
+        t2_bar = support.unbroadcast(h_bar * (1.0 - t8 * t8), t2)
         U_bar += np.outer(t2_bar, inputs[t])
         t1_bar = support.unbroadcast(t2_bar, t1)
         W_bar += np.outer(t1_bar, h)

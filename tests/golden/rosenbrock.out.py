@@ -14,7 +14,7 @@ def rosenbrock_grad(x):
     x_bar = np.zeros(x.shape, x.dtype)
     x_bar[:-1] += t7_bar
     t1_bar = 200.0 * t1
-    t11_bar = -t1_bar * 2.0 * x[:-1]
-    x_bar[:-1] += t11_bar
+    t12_bar = -t1_bar * 2.0 * x[:-1]
+    x_bar[:-1] += t12_bar
     x_bar[1:] += t1_bar
     return x_bar

@@ -69,8 +69,7 @@ def simpson_reverse(result_bar, saved):
     a_bar += t11_bar
     # simpson.py:9  h = (b - a) / n
     t12_bar = h_bar / n
-    b_bar = t10_bar
-    b_bar += t12_bar
+    b_bar = t10_bar + t12_bar
     a_bar -= t12_bar
     return a_bar, b_bar
 

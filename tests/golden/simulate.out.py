@@ -23,8 +23,8 @@ def simulate_grad(x, w, n):
         h_bar = s_bar * s
         s_bar = s_bar * h
         # simulate.py:7  h = np.tanh(w * s + x[i])
-        t2_bar = h_bar * (1.0 - h * h)
-        x_bar[i] += t2_bar
-        w_bar += t2_bar * s
-        s_bar += t2_bar * w
+        t3_bar = h_bar * (1.0 - h * h)
+        x_bar[i] += t3_bar
+        w_bar += t3_bar * s
+        s_bar += t3_bar * w
     return x_bar, w_bar

@@ -31,18 +31,17 @@ def sir_value_and_grad(beta, gamma, infected, observed):
             healed_bar = -infected_bar
             # sir_model.py:11  susceptible -= caught
             susceptible = susceptible_tape.pop()
-            caught_bar = infected_bar
-            caught_bar -= susceptible_bar
+            caught_bar = infected_bar - susceptible_bar
             # sir_model.py:10  healed = gamma * infected * 0.25
-            t4_bar = healed_bar * 0.25
-            gamma_bar += t4_bar * infected
-            infected_bar += t4_bar * gamma
+            t5_bar = healed_bar * 0.25
+            gamma_bar += t5_bar * infected
+            infected_bar += t5_bar * gamma
             # sir_model.py:9  caught = beta * susceptible * infected / 763.0 * 0.25
-            t6_bar = caught_bar * 0.25 / 763.0
-            infected_bar += t6_bar * (beta * susceptible)
-            t7_bar = t6_bar * infected
-            beta_bar += t7_bar * susceptible
-            susceptible_bar += t7_bar * beta
+            t7_bar = caught_bar * 0.25 / 763.0
+            infected_bar += t7_bar * (beta * susceptible)
+            t8_bar = t7_bar * infected
+            beta_bar += t8_bar * susceptible
+            susceptible_bar += t8_bar * beta
     # sir_model.py:5  susceptible = 763.0 - infected
     infected_bar -= susceptible_bar
     return misfit, (beta_bar, gamma_bar, infected_bar)

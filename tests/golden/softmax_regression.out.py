@@ -21,14 +21,14 @@ def cross_entropy_value_and_grad(W, X, labels):
     # softmax_regression.py:9  return np.mean(log_norm - chosen) + 0.01 * np.sum(W * W)
     W_bar = 0.01 * W
     W_bar += 0.01 * W
-    t10_bar = 1.0 / log_norm.size
-    chosen_bar = -t10_bar
+    t11_bar = 1.0 / log_norm.size
+    chosen_bar = -t11_bar
     # softmax_regression.py:8  chosen = scores[np.arange(len(labels)), labels]
     chosen_bar = np.full(chosen.shape, chosen_bar)
     scores_bar = np.zeros(scores.shape, scores.dtype)
     np.add.at(scores_bar, (t4, labels), chosen_bar)
     # softmax_regression.py:7  log_norm = np.log(np.sum(np.exp(scores), axis=1))
-    scores_bar += support.sum_back(t10_bar / t3, t2, axis=1) * t2
+    scores_bar += support.sum_back(t11_bar / t3, t2, axis=1) * t2
     # softmax_regression.py:6  scores = scores - np.max(scores, axis=1, keepdims=True)
     scores_1_bar = (
         scores_bar

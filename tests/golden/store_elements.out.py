@@ -37,6 +37,6 @@ def logistic_path_grad(x0, r, n):
         t1_bar = t7_bar * r
         x_bar[i - 1] += t1_bar
     # store_elements.py:6  x[0] = x0
-    t9_bar = x_bar[0]
+    t10_bar = x_bar[0]
     x_bar[0] = 0.0
-    return t9_bar, r_bar
+    return t10_bar, r_bar

@@ -14,7 +14,6 @@ def f_grad(x, y):
     # straight_line.py:6  b = np.sin(a) + x
     a_bar += t1 * np.cos(a)
     # straight_line.py:5  a = x * y
-    x_bar = t1
-    x_bar += a_bar * y
+    x_bar = t1 + a_bar * y
     y_bar = a_bar * x
     return x_bar, y_bar

@@ -15,7 +15,6 @@ def f_value_and_grad(x, y):
     # straight_line.py:6  b = np.sin(a) + x
     a_bar += t1 * np.cos(a)
     # straight_line.py:5  a = x * y
-    x_bar = t1
-    x_bar += a_bar * y
+    x_bar = t1 + a_bar * y
     y_bar = a_bar * x
     return result, (x_bar, y_bar)

@@ -16,7 +16,6 @@ def f_vjp(cotangent, x, y):
     # straight_line.py:6  b = np.sin(a) + x
     a_bar += b_bar * np.cos(a)
     # straight_line.py:5  a = x * y
-    x_bar = b_bar
-    x_bar += a_bar * y
+    x_bar = b_bar + a_bar * y
     y_bar = a_bar * x
     return result, (x_bar, y_bar)

@@ -15,17 +15,17 @@ def rotate_forward(point, angle):
 def rotate_reverse(result_bar, saved):
     c, y, s, x, angle, point = saved
     # tuples.py:7  return x * c - y * s, x * s + y * c
-    t2_bar = result_bar[1]
-    y_bar = t2_bar * c
-    c_bar = t2_bar * y
-    x_bar = t2_bar * s
-    s_bar = t2_bar * x
-    t5_bar = result_bar[0]
-    t7_bar = -t5_bar
+    t3_bar = result_bar[1]
+    y_bar = t3_bar * c
+    c_bar = t3_bar * y
+    x_bar = t3_bar * s
+    s_bar = t3_bar * x
+    t2_bar = result_bar[0]
+    t7_bar = -t2_bar
     y_bar += t7_bar * s
     s_bar += t7_bar * y
-    x_bar += t5_bar * c
-    c_bar += t5_bar * x
+    x_bar += t2_bar * c
+    c_bar += t2_bar * x
     # tuples.py:6  c, s = np.cos(angle), np.sin(angle)
     angle_bar = s_bar * np.cos(angle)
     angle_bar -= c_bar * np.sin(angle)
@@ -47,17 +47,17 @@ def rotate_forward_2(point, angle):
 def rotate_reverse_2(result_bar, saved):
     c, y, s, x, angle, point = saved
     # tuples.py:7  return x * c - y * s, x * s + y * c
-    t2_bar = result_bar[1]
-    y_bar = t2_bar * c
-    c_bar = t2_bar * y
-    x_bar = t2_bar * s
-    s_bar = t2_bar * x
-    t5_bar = result_bar[0]
-    t7_bar = -t5_bar
+    t3_bar = result_bar[1]
+    y_bar = t3_bar * c
+    c_bar = t3_bar * y
+    x_bar = t3_bar * s
+    s_bar = t3_bar * x
+    t2_bar = result_bar[0]
+    t7_bar = -t2_bar
     y_bar += t7_bar * s
     s_bar += t7_bar * y
-    x_bar += t5_bar * c
-    c_bar += t5_bar * x
+    x_bar += t2_bar * c
+    c_bar += t2_bar * x
     # tuples.py:6  c, s = np.cos(angle), np.sin(angle)
     angle_bar = s_bar * np.cos(angle)
     angle_bar -= c_bar * np.sin(angle)
@@ -82,8 +82,8 @@ def moved_grad(point, angle):
     t2_bar = support.zeros(t2)
     t2_bar[1] += y_bar
     t2_bar[0] += x_bar
-    t5_bar, t6_bar = rotate_reverse_2(t2_bar, saved_2)
-    angle_bar = t6_bar * 2.0
-    t8_bar, t9_bar = rotate_reverse(t5_bar, saved)
-    angle_bar += t9_bar
-    return support.gradient(t8_bar, point), angle_bar
+    t6_bar, t7_bar = rotate_reverse_2(t2_bar, saved_2)
+    angle_bar = t7_bar * 2.0
+    t9_bar, t10_bar = rotate_reverse(t6_bar, saved)
+    angle_bar += t10_bar
+    return support.gradient(t9_bar, point), angle_bar

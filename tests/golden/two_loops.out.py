@@ -21,24 +21,24 @@ def smooth_then_fit_grad(x, a):
     x_bar = np.zeros(x.shape, x.dtype)
     for i in range(len(x) - 1, -1, -1):
         # two_loops.py:11  loss += (y[i] - x[i]) ** 2
-        t3_bar = loss_bar * 2.0 * (y[i] - x[i])
-        t5_bar = -t3_bar
-        x_bar[i] += t5_bar
-        y_bar[i] += t3_bar
+        t4_bar = loss_bar * 2.0 * (y[i] - x[i])
+        t6_bar = -t4_bar
+        x_bar[i] += t6_bar
+        y_bar[i] += t4_bar
     a_bar = 0.0
     for i in range(len(x) - 1, 0, -1):
         t1 = t1_tape.pop()
         # two_loops.py:8  y[i] = a * y[i - 1] + (1.0 - a) * x[i]
-        t6_bar = y_bar[i]
+        t7_bar = y_bar[i]
         y_bar[i] = 0.0
-        t11_bar = t6_bar * (1.0 - a)
-        x_bar[i] += t11_bar
-        a_bar -= t6_bar * x[i]
-        a_bar += t6_bar * t1
-        t1_bar = t6_bar * a
+        t12_bar = t7_bar * (1.0 - a)
+        x_bar[i] += t12_bar
+        a_bar -= t7_bar * x[i]
+        a_bar += t7_bar * t1
+        t1_bar = t7_bar * a
         y_bar[i - 1] += t1_bar
     # two_loops.py:6  y[0] = x[0]
-    t12_bar = y_bar[0]
+    t13_bar = y_bar[0]
     y_bar[0] = 0.0
-    x_bar[0] += t12_bar
+    x_bar[0] += t13_bar
     return x_bar, a_bar

@@ -17,17 +17,17 @@ def spherical_vjp(cotangent, r, theta, phi):
     # ---- reverse sweep ----
     # vector_output.py:5  return np.array([r * np.sin(theta) * np.cos(phi), r * np.sin(theta)...
     t6_bar = support.array_back(cotangent, t6)
-    t8_bar = t6_bar[2]
-    r_bar = t8_bar * t5
-    theta_bar = -(t8_bar * r) * np.sin(theta)
-    t9_bar = t6_bar[1]
-    phi_bar = t9_bar * (r * t3) * np.cos(phi)
-    t10_bar = t9_bar * t4
-    r_bar += t10_bar * t3
-    theta_bar += t10_bar * r * np.cos(theta)
-    t11_bar = t6_bar[0]
-    phi_bar -= t11_bar * (r * t1) * np.sin(phi)
-    t12_bar = t11_bar * t2
-    r_bar += t12_bar * t1
+    t11_bar = t6_bar[2]
+    r_bar = t11_bar * t5
+    theta_bar = -(t11_bar * r) * np.sin(theta)
+    t10_bar = t6_bar[1]
+    phi_bar = t10_bar * (r * t3) * np.cos(phi)
+    t12_bar = t10_bar * t4
+    r_bar += t12_bar * t3
     theta_bar += t12_bar * r * np.cos(theta)
+    t9_bar = t6_bar[0]
+    phi_bar -= t9_bar * (r * t1) * np.sin(phi)
+    t13_bar = t9_bar * t2
+    r_bar += t13_bar * t1
+    theta_bar += t13_bar * r * np.cos(theta)
     return result, (r_bar, theta_bar, phi_bar)

@@ -46,11 +46,11 @@ def scale_rows_grad(A, factors):
         factor = factor_tape.pop()
         row_bar = B_bar[i_2]
         # views.py:7  row *= factor
-        t10_bar = row_bar.copy()
+        t11_bar = row_bar.copy()
         row_bar[...] = 0.0
         row[...] = row_tape_2.pop()
-        row_bar += t10_bar * factor
-        factor_bar = np.sum(t10_bar * row)
+        row_bar += t11_bar * factor
+        factor_bar = np.sum(t11_bar * row)
         # views.py:6  for row, factor in zip(B, factors):
         factors_bar[i_2] += factor_bar
         row = row_tape.pop()

@@ -38,7 +38,7 @@ def squared(x):
     return np.square(x)
 
 
-# ---- in force around calls ------------------------------------------------------------------
+# ---- in force around calls ---------------------------------------------------------------
 
 
 def test_before_inside_after_and_inside_again(grad):
@@ -169,7 +169,7 @@ def test_partials_and_methods(grad):
         assert grad(lambda x: other.scaled(x=x, k=2.0))(3.0) == 14.0
 
 
-# ---- operators, methods, augmented assignments --------------------------------------------------
+# ---- operators, methods, augmented assignments -------------------------------------------
 
 
 def test_operators_follow_their_ufunc(grad):
@@ -201,7 +201,7 @@ def test_augmented_assignments(grad):
     np.testing.assert_allclose(sg.grad(f, rules=rule)(X), want)
 
 
-# ---- lexical --------------------------------------------------------------------------------------
+# ---- lexical -----------------------------------------------------------------------------
 
 
 def inside(x):
@@ -263,7 +263,7 @@ def test_a_rule_that_is_not_named_is_refused():
         sg.grad(f)(1.0)
 
 
-# ---- warnings and refusals ---------------------------------------------------------------------------
+# ---- warnings and refusals ---------------------------------------------------------------
 
 
 def test_an_override_of_a_function_that_is_never_called_is_warned_of():
@@ -279,9 +279,8 @@ def test_an_override_in_which_nothing_is_differentiated_is_not_warned_of():
         warnings.simplefilter("error")
         with sg.override({np.sign: ten}):
             pass
-        with pytest.raises(ZeroDivisionError), sg.override({np.sign: ten}):
-            sg.grad(squared)(5.0)
-            1 / 0  # noqa: B018
+        with pytest.raises(KeyError), sg.override({np.sign: ten}):
+            raise KeyError(sg.grad(squared)(5.0))
 
 
 @pytest.mark.parametrize("name", ["numpy.Sum", "no_such_module.f", "numpy", "", "numpy.linalg."])
@@ -298,7 +297,7 @@ def test_two_rules_for_one_function_are_refused():
         pass
 
 
-# ---- higher orders ---------------------------------------------------------------------------------------
+# ---- higher orders -----------------------------------------------------------------------
 
 
 def four(g, out, x):

@@ -175,9 +175,9 @@ def winners(a: np.ndarray, key: Any, b: Any, out: np.ndarray) -> np.ndarray:
     """How many of an element and the values meant for it are the extreme: ties share.
 
     >>> winners(np.zeros(2), [0, 0], [1.0, 1.0], np.array([1.0, 0.0]))
-    array([2, 1])
+    array([2., 1.])
     """
-    count = np.asarray(a == out, int)
+    count = np.asarray(a == out, np.asarray(out).real.dtype)
     np.add.at(count, key, b == out[key])
     return count
 

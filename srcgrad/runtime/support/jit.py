@@ -27,6 +27,32 @@ def subtract_at(a: Any, key: Any, g: Any) -> None:
     np.subtract.at(a, key, g)
 
 
+def add_to(a: Any, g: Any) -> None:
+    """`a += g`, in place
+
+    >>> a = np.zeros(3)
+    >>> add_to(a[1:], 2.0)
+    >>> a
+    array([0., 2., 2.])
+    """
+    a += g
+
+
+def subtract_from(a: Any, g: Any) -> None:
+    """`a -= g`, in place"""
+    a -= g
+
+
+def multiply_by(a: Any, g: Any) -> None:
+    """`a *= g`, in place"""
+    a *= g
+
+
+def divide_by(a: Any, g: Any) -> None:
+    """`a /= g`, in place"""
+    a /= g
+
+
 def real(x: Any) -> Any:
     """`x.real` of a number that Numba may know to be real."""
     return x.real

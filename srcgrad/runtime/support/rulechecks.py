@@ -161,8 +161,8 @@ def check_apart(out: Any, arguments: tuple[Any, ...], about: str) -> None:
     if any(np.may_share_memory(a, b) for a in mine for b in theirs):
         _fail(
             about,
-            "the result shares memory with an argument and is written into later: let the function "
-            "return a new array",
+            "the result shares memory with an argument and is written into later: let the "
+            "function return a new array",
         )
 
 
@@ -219,7 +219,7 @@ def cotangents_back(ct: Any, value: Any, arguments: tuple[Any, ...]) -> Any:
 
 
 def cotangents_again(ct: Any, value: Any, arguments: tuple[Any, ...]) -> Any:
-    """`cotangents` for something with the structure of `value`: the transpose of `cotangents_back`.
+    """`cotangents` for what has the structure of `value`: the transpose of `cotangents_back`.
 
     >>> cotangents_again([3.0, None], (2.0, None), (1.5, None))
     (3.0, None)

@@ -58,6 +58,7 @@ class Adjoint:
     callees: Callees = field(init=False)
     order: list[list[ast.stmt]] = field(default_factory=list)
     single: bool = True
+    top_restores: bool = False
 
     def __post_init__(self) -> None:
         self.callees = Callees(self.pair, Plain(self.program, self.module, self.order))
@@ -118,6 +119,9 @@ class Adjoint:
         lines: list[ast.stmt] = [
             syn.assign(syn.tuple_of([value, syn.name("saved")]), syn.call(forward, *params))
         ]
+        if self.top_restores and mode != "grad":
+            # The reverse sweep brings back older elements of what is returned.
+            lines.append(syn.assign("value", self.module.support("own", value)))
         del text
         seed: ast.expr = syn.number(1.0)
         if aux:
@@ -153,6 +157,7 @@ class Adjoint:
         unit = make_unit(self.program, spec)
         sweeps = self.sweeps(unit, want_value=True, joint=False, top=top)
         self.write_pair(sweeps, names, top)
+        self.top_restores = top and sweeps.found.restores(RESULT)
         return names
 
     # ---- sweeps ----
@@ -349,8 +354,7 @@ class Adjoint:
             return []
         unit = sweeps.unit
         restored = {n.id for s in reverse for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        memory = unit.fx.memory(RESULT) and sweeps.found.undone
-        if memory:
+        if sweeps.found.restores(RESULT):
             kept = sweeps.text.names.fresh("result") if not value.id.startswith("result") else value.id
             sweeps.value = syn.name(kept)
             return [syn.assign(kept, self.module.support("own", value))]

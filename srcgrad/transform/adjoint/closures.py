@@ -177,7 +177,7 @@ def is_nested_call(facts: Facts, stmt: ir.Stmt) -> bool:
 
 
 def forward_uses(facts: Facts, body: ir.Block) -> dict[str, list[int]]:
-    """Reads of variables by the printed code, which names nested functions and not their values."""
+    """Reads of variables by the printed code, which names nested functions, not their values."""
     uses = uses_of(body)
     for stmt in ir.walk(body):
         if isinstance(stmt, ir.Assign | ir.Effect) and isinstance(stmt.value, ir.Call):

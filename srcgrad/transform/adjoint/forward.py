@@ -229,6 +229,7 @@ class Forward:
             self.unit.type(alias.name), ty.Array
         )
         maybe = isinstance(target, Library) and target.entry.view == "maybe"
+        maybe = maybe or (isinstance(expr, ir.Index) and not self.unit.basic(expr.key))
         if known and not maybe:
             return self.swapped(stmt, alias)
         match expr:

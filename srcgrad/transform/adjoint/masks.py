@@ -49,7 +49,8 @@ class Masks:
             self.table[name] = mask
             return
         old = self.table[name]
-        self.table[name] = None if old is None or mask is None else self.combine("logical_or", old, mask)
+        if old is not None:
+            self.table[name] = None if mask is None else self.combine("logical_or", old, mask)
 
     # ---- one contribution ----
 
@@ -151,11 +152,13 @@ class Masks:
         assert isinstance(operand, ir.Var)
         if lanes.is_scalar(mask.type):
             return mask
-        whole = owner.module.numpy("broadcast_to", self.positive(mask), owner.module.numpy("shape", g))
-        if isinstance(mask.type, ty.Array) and same_shape(mask.type, result):
-            whole = self.positive(mask)
+        whole = self.positive(mask)
+        if not (isinstance(mask.type, ty.Array) and same_shape(mask.type, result)):
+            shape = owner.module.numpy("shape", g)
+            whole = owner.module.numpy("broadcast_to", whole, shape)
         if lanes.passage(term) == "reduce":
-            axis, keep = (owner.bound(term.env.get(n, ir.Const(None))) for n in ("axis", "keepdims"))
+            given = [term.env.get(n, ir.Const(None)) for n in ("axis", "keepdims")]
+            axis, keep = map(owner.bound, given)
             node = owner.module.support("sum_back", whole, owner.primal(operand), axis, keep)
         else:
             node = owner.formula(term, whole, syn.number(None))

@@ -112,11 +112,22 @@ class Reverse:
 
     def emit(self, *nodes: ast.stmt) -> None:
         for node in nodes:
-            for target in _assigned(node):
+            targets = _assigned(node)
+            self.put_aside(node, targets)
+            for target in targets:
                 self.protect(target)
             if self.line:
                 node.srcgrad_line = self.line  # type: ignore[attr-defined]
             self.out.append(node)
+
+    def put_aside(self, node: ast.stmt, targets: set[str]) -> None:
+        """Keep the value to be assigned where writing down a waiting adjoint first would change it."""
+        if not isinstance(node, ast.Assign | ast.AugAssign):
+            return
+        if (self.settled_by(targets) - targets) & syn.names_in(node.value):
+            kept = self.text.names.temporary() + "_bar"
+            self.out.append(syn.assign(kept, node.value))
+            node.value = syn.name(kept)
 
     def protect(self, target: str, but: str | None = None) -> None:
         """Write down waiting adjoints that mention a variable before it changes."""
@@ -230,21 +241,20 @@ class Reverse:
                 self.emit(syn.augment(self.bar(name), ast.Add(), node))
                 return
             # One statement: the contribution may read the variable that is about to be bound.
-            both, adj.waiting = syn.add(adj.waiting, node), None
-            self.emit(syn.assign(self.bar(name), both))
+            adj.waiting = syn.add(adj.waiting, node)
+            self.settle(name)
             return
         if not isinstance(t, ty.Array):
-            both = self.module.support("add", self.value(name), node)
-            adj.waiting, adj.owned = None, False
-            self.emit(syn.assign(self.bar(name), both))
+            adj.waiting = self.module.support("add", self.value(name), node)
+            adj.owned = False
+            self.settle(name)
             return
         if adj.owned and not adj.thin and adj.waiting is None:
             self.emit(syn.augment(self.bar(name), ast.Add(), node))
             return
-        old, was_thin = self.value(name), adj.thin
-        adj.waiting = None
-        self.emit(syn.assign(self.bar(name), syn.add(old, node)))
-        adj.thin = was_thin and thin
+        adj.waiting = syn.add(self.value(name), node)
+        self.settle(name)
+        adj.thin = adj.thin and thin
         adj.owned = not adj.thin
 
     def in_shadow(self, node: ast.expr) -> bool:
@@ -313,13 +323,12 @@ class Reverse:
             self.settle(name)
         elif not adj.owned:
             node = self.value(name)
-            adj.waiting = None
             if isinstance(t, ty.Array):
-                made: ast.expr = ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
+                adj.waiting = ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
             else:
-                made = self.module.support("own", node)
+                adj.waiting = self.module.support("own", node)
             adj.owned = True
-            self.emit(syn.assign(self.bar(name), made))
+            self.settle(name)
         else:
             self.settle(name)
 
@@ -1080,7 +1089,11 @@ class Reverse:
 
     def disturbed(self, name: str) -> set[str]:
         """The variables that change when a contribution to an adjoint is written down."""
-        out = {self.bar(name)}
+        return self.settled_by({self.bar(name)})
+
+    def settled_by(self, targets: set[str]) -> set[str]:
+        """Variables that are about to change, and those of adjoints that must be written before."""
+        out = set(targets)
         waiting = {n: a.waiting for n, a in self.state.items() if a.waiting is not None}
         while waiting:
             hit = [n for n, node in waiting.items() if syn.names_in(node) & out]
@@ -1305,6 +1318,8 @@ class Reverse:
         name = stmt.target.name
         target = self.unit.facts.targets.get(stmt.sid)
         if isinstance(target, Library) and target.entry.view == "maybe":
+            return True
+        if isinstance(stmt.value, ir.Index) and not self.unit.basic(stmt.value.key):
             return True
         alias = self.unit.aliases(stmt)
         assert alias is not None

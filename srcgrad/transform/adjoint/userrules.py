@@ -4,13 +4,13 @@ its function is wanted, and what it returns is checked when it runs."""
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
 from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import linear
 from srcgrad.analysis.effects import summary
-from srcgrad.analysis.targets import bound_atoms
-from srcgrad.analysis.targets import Bound, Library, Packed
+from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
 from srcgrad.analysis.unit import Spec
 from srcgrad.analysis.user_rules import RuleCall, rule_call
 from srcgrad.errors import (
@@ -119,11 +119,16 @@ def contribute(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr, out: a
 
 
 def _transposed(
-    rev: Reverse, stmt: ir.Assign, call: Library, passed: RuleCall, active: list[bool],
-    g: ast.expr, out: ast.expr,
-) -> None:  # fmt: skip
-    """A forward rule, which is linear in the tangents, backwards: its reverse sweep with respect to
-    the tangents, at zero."""
+    rev: Reverse,
+    stmt: ir.Assign,
+    call: Library,
+    passed: RuleCall,
+    active: list[bool],
+    g: ast.expr,
+    out: ast.expr,
+) -> None:
+    """A forward rule, which is linear in the tangents, backwards: its reverse sweep with respect
+    to the tangents, at zero."""
     program, facts, entry = rev.unit.program, rev.unit.facts, call.entry
     fn, before, _ = program.function(entry.jvp_fn, ir.Const(None))
     types = ty.Tuple(
@@ -354,7 +359,8 @@ def _reached(home: str, path: str) -> Any:
 
 
 def _code(fn: Any) -> Any:
-    for one in (fn, getattr(fn, "__func__", None), getattr(type(fn), "__call__", None)):
+    call = inspect.getattr_static(type(fn), "__call__", None)
+    for one in (fn, getattr(fn, "__func__", None), call):
         code = getattr(one, "__code__", None)
         if code is not None:
             return code

@@ -29,15 +29,15 @@ def rates_forward(
 def rates_reverse(result_bar: Any, saved: Any) -> Any:
     decline, feeding, hares, lynxes, growth, hunting = saved
     # model.py:11  return hares * (growth - hunting * lynxes), lynxes * (feeding * hares - de...
-    t2_bar = result_bar[1]
-    lynxes_bar = t2_bar * (feeding * hares - decline)
-    t3_bar = t2_bar * lynxes
-    decline_bar = -t3_bar
-    feeding_bar = t3_bar * hares
-    hares_bar = t3_bar * feeding
-    t5_bar = result_bar[0]
-    hares_bar += t5_bar * (growth - hunting * lynxes)
-    t6_bar = t5_bar * hares
+    t3_bar = result_bar[1]
+    lynxes_bar = t3_bar * (feeding * hares - decline)
+    t4_bar = t3_bar * lynxes
+    decline_bar = -t4_bar
+    feeding_bar = t4_bar * hares
+    hares_bar = t4_bar * feeding
+    t2_bar = result_bar[0]
+    hares_bar += t2_bar * (growth - hunting * lynxes)
+    t6_bar = t2_bar * hares
     t7_bar = -t6_bar
     hunting_bar = t7_bar * lynxes
     lynxes_bar += t7_bar * hunting
@@ -209,11 +209,9 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
             decline_bar += t43_bar
             feeding_bar += t44_bar
             lynxes_bar += t40_bar
-            b_bar = t8_bar
-            b_bar += t40_bar * (0.5 * h)
+            b_bar = t8_bar + t40_bar * (0.5 * h)
             hares_bar += t39_bar
-            a_bar = t14_bar
-            a_bar += t39_bar * (0.5 * h)
+            a_bar = t14_bar + t39_bar * (0.5 * h)
             # model.py:24  a, b = rates(hares, lynxes, growth, hunting, decline, feeding)
             t3_bar = _zeros_2(t3)
             t3_bar[1] += b_bar
@@ -251,7 +249,8 @@ def misfit_value_and_grad(
 ) -> tuple[float, npt.NDArray[np.float64]]:
     """Value and gradient of `misfit` with respect to theta.
 
-    Made for theta float64[:], observed float64[:, :], steps int.
+    Made for theta float64[:], observed float64[:, :], steps int, each longer than 1 in every
+    dimension.
     Returns: (value, gradient), the gradient shaped as theta.
     """
     if (
