@@ -6,11 +6,12 @@ it has for other programs, so that what is generated from it can import it by th
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -130,3 +131,56 @@ def _alone(file: Path) -> ModuleType:
         del sys.modules[name]
         raise _failed(shown_file(str(file)), error) from error
     return module
+
+
+# ---- completion in a shell -----------------------------------------------------
+
+
+def completions(incomplete: str) -> list[str]:
+    """What a target that starts so may be; nothing is imported to find out.
+
+    >>> completions("no/such/file.py:f")
+    []
+    """
+    place, sign, start = incomplete.partition(":")
+    if not sign:
+        return sorted(_files(incomplete))
+    file = Path(place) if place.endswith(".py") else _file_of(place)
+    if file is None or not file.is_file():
+        return []
+    return [f"{place}:{name}" for name in _functions(file) if name.startswith(start)]
+
+
+def _files(start: str) -> Iterator[str]:
+    folder = Path(start).parent if not start.endswith("/") else Path(start)
+    if not folder.is_dir():
+        return
+    for entry in folder.iterdir():
+        if entry.name.startswith(".") or not str(entry).startswith(start.removeprefix("./")):
+            continue
+        if entry.is_dir() and any(entry.glob("*.py")):
+            yield f"{entry}/"
+        elif entry.suffix == ".py":
+            yield f"{entry}:"
+
+
+def _file_of(module: str) -> Path | None:
+    for root in (Path(), Path("src")):
+        path = root.joinpath(*module.split("."))
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if file.is_file():
+                return file
+    return None
+
+
+def _functions(file: Path) -> Iterator[str]:
+    try:
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+    except (SyntaxError, UnicodeDecodeError):
+        return
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.ClassDef):
+            methods = (n.name for n in node.body if isinstance(n, ast.FunctionDef))
+            yield from (f"{node.name}.{name}" for name in methods if not name.startswith("_"))

@@ -47,11 +47,11 @@ THIRD_PARTY = {
     "numba": ("runtime.numba",),
     "scipy": ("rules.scipy_",),
     "platformdirs": ("runtime.cache",),
-    "typer": ("cli", "commands"),
+    "typer": ("cli", "commands", "completion"),
     "rich": ("cli", "commands", "show."),
     "pygments": ("commands", "show."),
-    "hatchling": ("hatch_plugin",),
-    "setuptools": ("setuptools_plugin",),
+    "hatchling": ("hatch_plugin", "build.hatch_plugin"),
+    "setuptools": ("setuptools_plugin", "build.setuptools_plugin"),
 }
 
 LIMIT = 400
@@ -63,7 +63,7 @@ TOO_LONG: dict[str, int] = {
     "analysis.needs": 417,
     "analysis.probe": 436,
     "analysis.recording": 500,
-    "api": 577,
+    "api": 595,
     "check": 413,
     "ir.nodes": 485,
     "runtime.overloads": 532,
@@ -113,6 +113,9 @@ def imports(name: str, tree: ast.Module) -> Iterator[str]:
                 yield f"srcgrad.{inside}" if is_module else node.module
 
 
+IMPORTS = {name: tuple(imports(name, tree)) for name, tree in MODULES.items()}
+
+
 def layer(name: str) -> int:
     """The layer of a module: that of the longest entry that it is or lies in."""
     best = max(
@@ -130,10 +133,10 @@ def layer(name: str) -> int:
 
 def upward() -> set[tuple[str, str]]:
     found = set()
-    for name, tree in MODULES.items():
+    for name in MODULES:
         if name == "__init__":
             continue
-        for full in imports(name, tree):
+        for full in IMPORTS[name]:
             if not full.startswith("srcgrad."):
                 continue
             target = full.removeprefix("srcgrad.")
@@ -153,25 +156,25 @@ def test_no_exception_is_out_of_date() -> None:
 def test_helpers_of_generated_code_know_nothing_of_the_compiler() -> None:
     """They are copied into modules that have to run without srcgrad."""
     allowed = {*sys.stdlib_module_names, "numpy"}
-    for name, tree in MODULES.items():
+    for name in MODULES:
         if not f"{name}.".startswith("runtime.support."):
             continue
-        for full in imports(name, tree):
+        for full in IMPORTS[name]:
             own = full.startswith("srcgrad.runtime.support")
             assert own or full.split(".")[0] in allowed, f"{name} imports {full}"
 
 
 @pytest.mark.parametrize("library", sorted(THIRD_PARTY))
 def test_third_party_imports(library: str) -> None:
-    for name, tree in MODULES.items():
-        if any(full.split(".")[0] == library for full in imports(name, tree)):
+    for name in MODULES:
+        if any(full.split(".")[0] == library for full in IMPORTS[name]):
             assert f"{name}.".startswith(THIRD_PARTY[library]), f"{name} imports {library}"
 
 
 def test_no_other_library_is_imported() -> None:
     known = {*sys.stdlib_module_names, "numpy", "srcgrad", *THIRD_PARTY}
-    for name, tree in MODULES.items():
-        for full in imports(name, tree):
+    for name in MODULES:
+        for full in IMPORTS[name]:
             assert full.split(".")[0] in known, f"{name} imports {full}"
 
 

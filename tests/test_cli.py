@@ -15,10 +15,10 @@ pytest.importorskip("rich")
 
 from srcgrad._version import __version__  # noqa: E402
 from srcgrad.cli import DONE, FAILED, MISSING, REFUSED, USAGE  # noqa: E402
-from srcgrad.cli.commands import app  # noqa: E402
-from srcgrad.cli.completion import targets  # noqa: E402
+from srcgrad.commands import app  # noqa: E402
+from srcgrad.locate import completions as targets  # noqa: E402
 
-MODEL = '''
+MODEL = """
 import numpy as np
 
 SCALE = 2.0
@@ -44,7 +44,7 @@ def refused(x):
 class Model:
     def energy(self, x):
         return x * x
-'''
+"""
 
 
 @pytest.fixture

@@ -92,15 +92,16 @@ class Session:
     def _output(self, command: str) -> str:
         pytest.importorskip("typer")
         pytest.importorskip("rich")
-        from typer.testing import CliRunner
+        from srcgrad.cli import main
 
-        from srcgrad.commands import app
-
-        program, *arguments = shlex.split(command)
-        assert program == "srcgrad"
-        done = CliRunner().invoke(app, arguments)
-        assert done.exit_code == 0, done.output
-        return "\n".join(line.rstrip() for line in done.output.splitlines()).strip("\n") + "\n"
+        shown = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(shown):
+            patch.setattr(sys, "argv", shlex.split(command))
+            with pytest.raises(SystemExit) as left:
+                main()
+        assert left.value.code in (0, None), shown.getvalue()
+        lines = [line.rstrip() for line in shown.getvalue().splitlines()]
+        return "\n".join(lines).strip("\n") + "\n"
 
     def _refused(self, expression: str) -> str:
         with pytest.raises(sg.SrcgradError) as caught:

@@ -864,11 +864,10 @@ def test_refusal(
 
 @pytest.mark.parametrize("typed", [True, False], ids=["typed", "generic"])
 def test_handled_exceptions(typed: bool) -> None:
-    """A handler that is never entered is no hindrance; when it is, that is said."""
+    """The derivative is that of what ran: the body, or the handler."""
     gradient = sg.grad(try_with_active_handler, specialize=typed)
     assert gradient(2.0) == 0.5
-    text = refusal(try_with_active_handler, -1.0, typed)
-    assert "test_language.py:+4: an exception was handled in differentiated code" in text
+    assert gradient(-1.5) == -3.0
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["typed", "generic"])

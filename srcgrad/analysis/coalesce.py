@@ -120,6 +120,8 @@ def _may_share(table: _Table, older: str, newer: str) -> bool:
     facts = table.facts
     if older in table.read_back or facts.types.get(older) != facts.types.get(newer):
         return False
+    if not isinstance(facts.types.get(older), ty.Number):
+        return False  # an array under two names may be two objects: they stay apart
     place, position = table.defs[newer][0]
     if older in table.params:
         if len(place) != 1:

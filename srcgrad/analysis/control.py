@@ -222,11 +222,17 @@ class Instrument:
         left = levels[-1:] if stmt.kind != "return" else (FUNCTION, *levels)
         out: list[ir.Stmt] = []
         for level in left:
-            if level in self.marker_of:
+            if level in self.marker_of and self.site[stmt.sid] in self.sites_of(level):
                 made = self.fresh(self.marker_of[level], ir.Const(self.site[stmt.sid]), stmt.loc)
                 self.control.resets[made.sid] = 0
                 out.append(made)
         return out
+
+    def sites_of(self, level: int) -> set[int]:
+        """The exits that the marker of a level tells apart."""
+        marker = self.marker_of.get(level)
+        used = [sites for m, sites in self.control.by_marker.values() if m == marker]
+        return {k for sites in used for k in sites}
 
     def branch(self, stmt: ir.If, rest: ir.Block, levels: tuple[int, ...]) -> list[ir.Stmt]:
         pre: list[ir.Stmt] = []
@@ -267,7 +273,7 @@ class Instrument:
         marker = self.marker_of.get(stmt.sid)
         if marker is not None:
             start = self.fresh(marker, ir.Const(0), stmt.loc)
-            if _continues(stmt):
+            if self.continues(stmt):
                 # A marker that is set in every iteration is recorded in every iteration.
                 pre.append(start)
                 body = (self.fresh(marker, ir.Const(0), stmt.loc), *body)
@@ -278,6 +284,12 @@ class Instrument:
                 pre.append(start)
                 self.control.last[stmt.sid] = marker
         return [*pre, replace(stmt, body=body)]
+
+    def continues(self, loop: ir.For | ir.While) -> bool:
+        """Whether the marker of a loop is set by a `continue`."""
+        used = self.sites_of(loop.sid)
+        exits = [e for s in loop.body for e in escaping(s) if e.kind == "continue"]
+        return any(self.site[e.sid] in used for e in exits)
 
     def capture(self, stmt: ir.For) -> tuple[list[ir.Stmt], ir.For]:
         """Keep loop bounds that the body changes."""
@@ -312,8 +324,6 @@ def _breaks(loop: ir.For | ir.While) -> bool:
     return any(e.kind == "break" for s in loop.body for e in escaping(s))
 
 
-def _continues(loop: ir.For | ir.While) -> bool:
-    return any(e.kind == "continue" for s in loop.body for e in escaping(s))
 
 
 def exits_of(block: Sequence[ir.Stmt]) -> list[ir.Exit]:

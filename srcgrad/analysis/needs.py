@@ -38,6 +38,7 @@ class NeedsTable:
     unit: Unit
     terms: dict[int, list[Term]] = field(default_factory=dict)
     _again: dict[str, ir.Assign | None] = field(default_factory=dict)
+    _places: dict[str, bool] = field(default_factory=dict)
     _writers: dict[str, list[ir.Stmt]] = field(default_factory=dict)
 
     @cached_property
@@ -53,6 +54,40 @@ class NeedsTable:
             self._again[name] = None  # a cycle is impossible, but cheap to guard
             self._again[name] = self._recomputable(name)
         return self._again[name]
+
+    def is_place(self, name: str) -> bool:
+        """Whether a temporary is a view that is used at once, so that its shadow needs no name: it is
+        a place in the shadow of the array, `u_bar[1:-1]`."""
+        got = self._places.get(name)
+        if got is None:
+            got = self._places[name] = self._used_at_once(name)
+        return got
+
+    def _used_at_once(self, name: str) -> bool:
+        unit = self.unit
+        defs = unit.defs.get(name, [])
+        if not name.startswith("%") or len(defs) != 1 or not isinstance(defs[0], ir.Assign):
+            return False
+        stmt = defs[0]
+        if not isinstance(stmt.value, ir.Index) or stmt.inplace or not unit.basic(stmt.value.key):
+            return False
+        alias = unit.aliases(stmt)
+        if alias is None or not all(
+            isinstance(unit.type(n), ty.Array) for n in (name, alias.name)
+        ):
+            return False
+        here = unit.place[stmt.sid]
+        last = here[-1][1]
+        for reader in unit.readers.get(name, ()):
+            there = unit.place[reader.sid]
+            if isinstance(reader, ir.Exit) or there[:-1] != here[:-1] or there[-1][0] != here[-1][0]:
+                return False
+            if isinstance(reader, ir.Assign) and unit.aliases(reader) is not None:
+                return False
+            if unit.user_call(reader) is not None:
+                return False
+            last = max(last, there[-1][1])
+        return self._undisturbed(stmt, here[-1][1], last)
 
     def _recomputable(self, name: str) -> ir.Assign | None:
         unit = self.unit

@@ -49,7 +49,9 @@ class Recording:
 
     def is_tracked(self, name: str) -> bool:
         """Whether a memory variable's shadow is made in the forward sweep, where the array is."""
-        return self.unit.kind(name) == "memory" and self.tracked.get(self.unit.fx.root(name), True)
+        if self.unit.kind(name) != "memory" or self.needs.is_place(name):
+            return False
+        return self.tracked.get(self.unit.fx.root(name), True)
 
 
     def restores(self, name: str) -> bool:
@@ -85,6 +87,7 @@ def record(unit: Unit, names: Names) -> Recording:
     unit.refresh(body)
     found.control = work.control
     needs._again.clear()
+    needs._places.clear()
     needs._writers.clear()
     flow = _Flow(found)
     flow.run()

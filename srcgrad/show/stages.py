@@ -153,7 +153,7 @@ def _rows(
             continue
         yield "    " * depth + lines[0], note(stmt)
         for k, body in enumerate(inner):
-            if k:
+            if k and body:
                 yield "    " * depth + _between(lines, k), ""
             yield from _rows(body, note, depth + 1)
 

@@ -203,6 +203,13 @@ class _Simplify(ast.NodeTransformer):
                 return left
         return node
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        inner = node.value
+        if node.attr == "T" and isinstance(inner, ast.Attribute) and inner.attr == "T":
+            return inner.value
+        return node
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)
         if isinstance(node.op, ast.USub):

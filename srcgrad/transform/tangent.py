@@ -93,9 +93,9 @@ class Walk:
     kept: dict[int, str] = field(default_factory=dict)  # results that were computed beforehand
 
     def __post_init__(self) -> None:
-        taken = {n.split("%")[0] for n in self.unit.facts.types} | set(self.unit.params)
+        taken = {n for n in self.unit.facts.types if "%" not in n} | set(self.unit.params)
         for s in ir.walk(self.unit.body):
-            taken |= {v.name.split("%")[0] for v in (*ir.reads(s), *ir.writes(s))}
+            taken |= {v.name for v in (*ir.reads(s), *ir.writes(s)) if "%" not in v.name}
         names = Names((taken - {""}) | {_tangents(self.unit)})
         self.module = self.owner.module
         self.text = Text(self.module, self.unit.facts, names, program=self.owner.program)

@@ -38,7 +38,9 @@ def browser() -> Iterator[Any]:
 def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     types = tuple(parse_types("x=float64[:], w=float, n=int").items())
     jobs = [
-        Job(programs.simulate, mode, ("x", "w"), t) for mode in ("grad", "jvp") for t in (types, ())
+        Job(programs.simulate, mode, ("x", "w"), t)
+        for mode in ("grad", "jvp")
+        for t in (types, ())
     ]
     path = tmp_path_factory.mktemp("page") / "page.html"
     path.write_text(page(view(jobs)), encoding="utf-8")

@@ -52,7 +52,9 @@ def test_what_is_saved_is_restored_and_both_come_from_one_line():
 
 def test_every_line_of_a_sweep_is_marked():
     variant = seen()
-    body = variant.lines[[r.text for r in variant.lines].index("def simulate_grad(x, w, n):") + 1 :]
+    body = variant.lines[
+        [r.text for r in variant.lines].index("def simulate_grad(x, w, n):") + 1 :
+    ]
     sweeps = [r.sweep for r in body]
     change = sweeps.index("reverse")
     assert set(sweeps[:change]) == {"forward"}

@@ -541,9 +541,9 @@ def _tail(block: ir.Block, guards: int) -> ir.Block | None:
 
 
 def _taken(unit: Unit) -> set[str]:
-    names = {n.split("%")[0] for n in unit.facts.types} | set(unit.params)
+    names = {n for n in unit.facts.types if "%" not in n} | set(unit.params)
     for s in ir.walk(unit.body):
-        names |= {v.name.split("%")[0] for v in (*ir.reads(s), *ir.writes(s))}
+        names |= {v.name for v in (*ir.reads(s), *ir.writes(s)) if "%" not in v.name}
         if isinstance(s, ir.With) and s.bound:
             names.add(s.bound)
     names.discard("")

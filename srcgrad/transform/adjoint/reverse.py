@@ -422,14 +422,15 @@ class Reverse:
         name = stmt.target.name
         if not self.unit.is_active(name) or self.unit.kind(name) != "memory":
             return
+        if self.found.needs.is_place(name):
+            alias = self.unit.aliases(stmt)
+            assert alias is not None
+            self.inline[name] = (stmt, alias)  # `u_bar[1:-1]` itself where it is used
+            return
         if self.found.is_tracked(name) or stmt.inplace:
             return
         self.line = stmt.loc.line
         alias = self.unit.aliases(stmt)
-        if alias is not None and stmt.target.is_temp and isinstance(stmt.value, ir.Index):
-            self.inline[name] = (stmt, alias)  # `u_bar[1:-1]` itself where it is used
-            self.line = 0
-            return
         if alias is None:
             self.emit(syn.assign(self.bar(name), self.zero(name)))
         else:

@@ -28,6 +28,6 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(MISSING) from None
-    from srcgrad.cli.commands import app
+    from srcgrad.commands import app
 
     app()

@@ -20,7 +20,6 @@ from rich.text import Text
 from srcgrad import jobs, locate
 from srcgrad._version import __version__
 from srcgrad.cli import DONE, FAILED, MISSING, REFUSED, USAGE
-from srcgrad.cli.completion import targets as complete_target
 from srcgrad.errors import ArgumentError, SrcgradError
 from srcgrad.spelling import parse_types
 
@@ -65,7 +64,7 @@ TargetArg = Annotated[
     typer.Argument(
         metavar="TARGET",
         help="package.module:function or path/file.py:function",
-        autocompletion=complete_target,
+        autocompletion=locate.completions,
     ),
 ]
 WrtOption = Annotated[str, typer.Option(help="Parameters: names or positions, with commas.")]
@@ -276,7 +275,7 @@ def _internal(name: str) -> bool:
 def build(
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TARGET]...", autocompletion=complete_target),
+        typer.Argument(metavar="[TARGET]...", autocompletion=locate.completions),
     ] = None,
     project: Annotated[Path, typer.Option(help="Directory with pyproject.toml.")] = Path(),
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The module.")] = None,
