@@ -261,7 +261,7 @@ def rules(
         formulas = "\n".join(f"{name} = {formula}" for name, formula in rule.formulas)
         table.add_row(Text(rule.name, "bold"), rule.kind, Text(formulas))
     Console(highlight=False, width=_width()).print(table)
-    _out.print(f"\n{len(found)} of {len(known)} rules", style="bright_black")
+    _out.print(f"\n{len(found)} rule{'s' * (len(found) != 1)}", style="bright_black")
 
 
 def _internal(name: str) -> bool:

@@ -28,7 +28,7 @@ from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import loader, rulenotes
-from srcgrad.transform import numba_text
+from srcgrad.transform import loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
@@ -193,6 +193,7 @@ def _numba_tree(
     if numba_text.is_cacheable(module):
         options["cache"] = True
     body = numba_text.adapt(functions, options, numba_text.is_single(request.types))
+    body = loops.improve(body)
     frozen = numba_text.frozen(module, options)
     notes = numba_text.notes(module, program.sources)
     head = [*_header(fn, request), *notes, *numba_text.imports(body, module)]
@@ -305,6 +306,7 @@ def draft(
     module.backend = requests[0].backend if requests else "numpy"
     if module.backend == "numba":
         module.taken |= {"njit", "jit"}
+        program.reruns = True
     adjoint, tangent = Adjoint(program, module), Tangent(program, module)
     fns = [
         with_result(fn, request.out, request.single_out) if request.out else fn

@@ -32,8 +32,8 @@ LAYERS = (
     ("pipeline",),
     ("api", "higher", "markers", "locate", "jobs"),
     ("check", "build", "show"),
-    ("hatch_plugin", "setuptools_plugin", "commands"),
-    ("cli", "__main__"),
+    ("hatch_plugin", "setuptools_plugin"),
+    ("cli", "commands", "__main__"),
 )
 
 # (module, what it imports from above): each is a wish to be rid of.
@@ -66,7 +66,6 @@ TOO_LONG: dict[str, int] = {
     "api": 595,
     "check": 413,
     "ir.nodes": 485,
-    "runtime.overloads": 532,
     "runtime.support": 886,
     "runtime.support.memory": 403,
     "runtime.support.signal": 558,

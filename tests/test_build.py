@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from show import programs
 
 import srcgrad as sg
 from srcgrad.build import BuildError, ConfigError, Options, build, read, single
@@ -20,8 +21,6 @@ from srcgrad.build.text import Place, module_text
 from srcgrad.jobs import Job
 from srcgrad.runtime import support
 from srcgrad.spelling import parse_types
-
-from show import programs
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "aot_package"
@@ -408,13 +407,32 @@ def test_numba_compiles_a_standalone_module(tmp_path):
     )
     assert "from numba import njit" in text
     (tmp_path / "jitted.py").write_text(text)
-    code = "import numpy as np, jitted\nnp.set_printoptions(precision=17)\nprint(jitted.simulate_grad(np.ones(3), 0.5, 3))\n"
+    code = (
+        "import numpy as np, jitted\n"
+        "np.set_printoptions(precision=17)\n"
+        "print(jitted.simulate_grad(np.ones(3), 0.5, 3))\n"
+    )
     done = python("-c", code, PYTHONPATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
     gradient, slope = eval(done.stdout, {"array": np.array})
     want = sg.grad(programs.simulate, ("x", "w"))(np.ones(3), 0.5, 3)
     np.testing.assert_allclose(gradient, want[0], atol=1e-8)
     assert slope == pytest.approx(want[1])
+
+
+def test_numba_takes_helpers_from_srcgrad(tmp_path):
+    pytest.importorskip("numba")
+    numba_job = job(programs.with_norm, "x", "x=float64[:]")
+    text = text_of(numba_job, options=Options(jit=True))
+    (tmp_path / "jitted.py").write_text(text)
+    code = "import numpy as np, jitted\nprint(jitted.with_norm_grad(np.array([3.0, 4.0])))\n"
+    done = python(
+        "-c", code, PYTHONPATH=os.pathsep.join(map(str, [tmp_path, ROOT, ROOT / "tests"]))
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[1.5 2. ]"
+    with pytest.raises(BuildError, match="safe_divide"):
+        text_of(numba_job, options=Options(standalone=True, jit=True))
 
 
 def test_pythran_exports(tmp_path):

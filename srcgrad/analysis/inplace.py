@@ -88,7 +88,7 @@ class _Desugar:
 
     @cached_property
     def flats(self) -> dict[str, ir.Atom]:
-        """Temporaries that are `a.flat`, used for nothing but their elements: the array of each."""
+        """Temporaries that are `a.flat`, used only for its elements: the array of each."""
         body = self.facts.fn.body
         found: dict[str, ir.Atom] = {}
         for s in ir.walk(body):
@@ -159,6 +159,7 @@ class _Desugar:
         """The library function that a call surely calls, if it is known."""
         if isinstance(expr, ir.Method):
             owner = self.value(expr.obj)
+            owner = np.random.Generator if isinstance(owner, np.random.Generator) else owner
             return None if owner is ir.MISSING else getattr(owner, expr.name, None)
         if not isinstance(expr, ir.Call):
             return None
@@ -169,6 +170,8 @@ class _Desugar:
         if isinstance(a, ir.Global):
             return a.value
         t = self.facts.of(a)
+        if isinstance(t, ty.Object):
+            return t.cls
         return t.value if isinstance(t, ty.Static) else ir.MISSING
 
     def function(self, expr: ir.Call | ir.Method) -> bool:
@@ -274,7 +277,8 @@ class _Desugar:
     ) -> tuple[ir.Atom, ir.Call | ir.Method] | None:
         """The array given for the result, and the call without it."""
         target, fn = self.facts.targets.get(stmt.sid), self.callee(expr)
-        if not isinstance(target, Library) and not isinstance(fn, np.ufunc):
+        draws = fn in _DRAWS
+        if not isinstance(target, Library) and not isinstance(fn, np.ufunc) and not draws:
             return None
         starred = any(isinstance(a, ir.Star) for a in expr.args)
         if starred or any(k is None for k, _ in expr.kwargs):
@@ -282,11 +286,10 @@ class _Desugar:
         kwargs = dict(expr.kwargs)
         if kwargs.get("out", _NONE) != _NONE:
             rest = tuple((k, v) for k, v in expr.kwargs if k != "out")
-            if isinstance(target, Library) and not target.entry.pure:
-                if expr.args or "size" in kwargs:
-                    return None
-                # Random numbers: as many as the array takes.
+            if draws and not expr.args and "size" not in kwargs:
                 rest = (("size", self.numpy("shape", kwargs["out"])), *rest)
+            elif isinstance(target, Library) and not target.entry.pure:
+                return None
             return kwargs["out"], replace(expr, kwargs=rest)
         place = _place_of_out(target, fn, isinstance(expr, ir.Method))
         if place is None or place >= len(expr.args):
@@ -410,6 +413,10 @@ def _put_along_axis(work: _Desugar, args: Args) -> bool:
     return True
 
 
+# Methods of a generator that fill an array: as many numbers as it takes.
+_DRAWS = tuple(
+    getattr(np.random.Generator, n) for n in ("random", "standard_normal", "standard_exponential")
+)
 Write = Callable[[_Desugar, Args], bool]
 
 _FUNCTIONS: dict[int, tuple[str, Write]] = {

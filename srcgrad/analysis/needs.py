@@ -40,11 +40,46 @@ class NeedsTable:
     _again: dict[str, ir.Assign | None] = field(default_factory=dict)
     _places: dict[str, bool] = field(default_factory=dict)
     _writers: dict[str, list[ir.Stmt]] = field(default_factory=dict)
+    _rerun: dict[str, ir.Assign | None] = field(default_factory=dict)
+    reran: set[str] = field(default_factory=set)  # variables that the reverse sweep makes again
 
     @cached_property
     def lanes(self) -> Lanes:
         """Which variables have a mask of the lanes that count."""
         return Lanes(self.unit, self.library_terms).run()
+
+    # ---- running a definition again ----
+
+    def rerun(self, name: str) -> ir.Assign | None:
+        """The definition of a number that is run again at the head of the reverse of its block,
+        where that is cheaper than a tape (under Numba)."""
+        if name not in self._rerun:
+            self._rerun[name] = None
+            if self.unit.program.reruns:
+                self._rerun[name] = self._runs_again(name)
+        return self._rerun[name]
+
+    def _runs_again(self, name: str) -> ir.Assign | None:
+        unit = self.unit
+        defs = unit.defs.get(name, [])
+        if len(defs) != 1 or not isinstance(defs[0], ir.Assign) or name in unit.params:
+            return None
+        stmt = defs[0]
+        if not unit.loops[stmt.sid] or stmt.inplace or not self._cheap(stmt):
+            return None
+        if not isinstance(unit.type(name), ty.Number) or isinstance(stmt.value, ir.Var | ir.Const):
+            return None
+        here = unit.place[stmt.sid]
+        for reader in unit.readers.get(name, ()):
+            there = unit.place[reader.sid]
+            if there[: len(here) - 1] != here[:-1] or there[len(here) - 1][0] != here[-1][0]:
+                return None
+        roots, _ = self.roots_of(ir.operands(stmt.value))
+        loop = unit.by_sid[unit.loops[stmt.sid][-1]]
+        if name in roots or not isinstance(loop, ir.For):
+            return None
+        written = {v.name for s in ir.walk(loop.body) for v in ir.writes(s)}
+        return None if roots & written else stmt
 
     # ---- computing a temporary again ----
 
@@ -207,6 +242,10 @@ class NeedsTable:
             if not isinstance(a, ir.Var):
                 continue
             again = self.again(a.name)
+            if again is None:
+                again = self.rerun(a.name)
+                if again is not None:
+                    self.reran.add(a.name)
             if again is not None:
                 n, c = self.roots_of(ir.operands(again.value))
                 names |= n

@@ -28,7 +28,7 @@ class Save:
 
     sid: int
     var: str
-    when: str  # "before" or "after"
+    when: str  # "before", "after", or "again": computed again at the head of the reverse
     taped: bool
 
 
@@ -89,6 +89,8 @@ def record(unit: Unit, names: Names) -> Recording:
     needs._again.clear()
     needs._places.clear()
     needs._writers.clear()
+    needs._rerun.clear()
+    needs.reran.clear()
     flow = _Flow(found)
     flow.run()
     found.reversed_ = _reversed(unit, flow)
@@ -449,10 +451,62 @@ def _save(
         return Save(sid, name, "before", bool(loops))
     once = len(unit.defs.get(name, ())) == 1 or name.startswith("saved%")
     if loops and once and all(_inside(unit, sid, c) for c in flow.consumers.get(name, ())):
-        return Save(sid, name, "after", True)
+        cheap = computed_again(found, sid)
+        return Save(sid, name, "again", False) if cheap else Save(sid, name, "after", True)
     if name not in found.initial:
         found.initial.append(name)
     return Save(sid, name, "before", bool(loops))
+
+
+_AGAIN = frozenset("neg pos add sub mul".split())
+
+
+def computed_again(found: Recording, sid: int) -> bool:
+    """Whether the reverse sweep gets a number back by cheap arithmetic on what it has at hand."""
+    unit = found.unit
+    stmt = unit.by_sid[sid]
+    if not isinstance(stmt, ir.Assign) or stmt.inplace is not None:
+        return False
+    if not isinstance(unit.type(stmt.target.name), ty.Number):
+        return False
+    return all(_at_hand(found, a, stmt) for a in ir.operands(stmt.value)) and _is_cheap(unit, stmt)
+
+
+def _is_cheap(unit: Unit, stmt: ir.Assign) -> bool:
+    match stmt.value:
+        case ir.Op(op, args):
+            return op in _AGAIN and all(isinstance(unit.facts.of(a), ty.Number) for a in args)
+        case ir.Index(obj, key):
+            stored = isinstance(obj, ir.Var) and unit.fx.stored(obj.name)
+            return isinstance(unit.facts.of(obj), ty.Array) and unit.basic(key) and not stored
+        case _:
+            return False
+
+
+def _at_hand(found: Recording, a: ir.Atom, stmt: ir.Assign) -> bool:
+    """Whether an operand has the value it had at `stmt` throughout the reverse of its block."""
+    unit = found.unit
+    if not isinstance(a, ir.Var):
+        return True
+    again = found.needs.again(a.name)
+    if again is not None:
+        return all(_at_hand(found, b, stmt) for b in ir.operands(again.value))
+    defs = unit.defs.get(a.name, [])
+    if unit.fx.stored(a.name):
+        return False
+    if a.name in unit.params:
+        return not defs
+    if defs and all(isinstance(d, ir.For) for d in defs):
+        return any(d.sid in unit.loops[stmt.sid] for d in defs)
+    if len(defs) != 1:
+        return False
+    if not unit.loops[defs[0].sid]:
+        return True
+    here, there = unit.place[stmt.sid], unit.place[defs[0].sid]
+    same = here[:-1] == there[:-1] and here[-1][0] == there[-1][0] and there < here
+    return same and computed_again(found, defs[0].sid) and any(
+        s.var == a.name and s.when == "again" for s in found.saves.get(defs[0].sid, ())
+    )
 
 
 def _inside(unit: Unit, sid: int, consumer: int) -> bool:

@@ -196,6 +196,7 @@ class Program:
         self.used_rules: set[Hashable] = set()  # keys of the targets whose overrides were used
         self._lexical: dict[int, tuple[Any, Mapping[Hashable, Entry]]] = {}
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
+        self.reruns = False  # definitions may be run again in the reverse sweep rather than taped
         self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
         self._facts: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
         self._running: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}

@@ -50,6 +50,10 @@ def with_globals(x):
     return SCALE * np.sum(WEIGHTS * x)
 
 
+def with_norm(x):
+    return SCALE * np.linalg.norm(x)
+
+
 def with_table(x):
     return TABLE["a"] * x
 

@@ -157,7 +157,8 @@ def test_rules_are_reached_from_where_they_are_used(seen: Any) -> None:
 def contrast(tab: Any, selector: str) -> float:
     found: float = tab.evaluate(
         """(selector) => {
-          const part = (c) => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+          const part = (c) => { c /= 255;
+            return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
           const light = (t) => { const [r, g, b] = t.match(/[\\d.]+/g).map(Number);
             return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b); };
           const element = document.querySelector(selector);

@@ -98,6 +98,25 @@ def test_side_by_side_when_wide_and_one_under_the_other_when_narrow():
     assert max(map(len, narrow.splitlines())) <= 80
 
 
+def test_long_output_goes_through_a_pager(monkeypatch):
+    console_module = pytest.importorskip("rich.console")
+    from contextlib import nullcontext
+
+    from srcgrad.show.terminal import display
+
+    asked = []
+    pager = lambda self, **options: asked.append(options) or nullcontext()  # noqa: E731
+    monkeypatch.setattr(console_module.Console, "pager", pager)
+    for height, expected in ((200, 0), (20, 1)):
+        console = console_module.Console(
+            file=io.StringIO(), width=150, height=height, force_terminal=True
+        )
+        display(view([job()]), console)
+        assert len(asked) == expected
+    display(view([job()]), console, pager=False)
+    assert len(asked) == 1
+
+
 # ---- the page ------------------------------------------------------------------
 
 

@@ -414,8 +414,12 @@ class Reverse:
                 if save.when == "after":
                     self.emit(*self.slots.restore(save))
         for stmt in head:
-            if isinstance(stmt, ir.Assign):
-                self.bind_late(stmt)
+            if not isinstance(stmt, ir.Assign):
+                continue
+            rerun = stmt.target.name in self.found.needs.reran
+            if rerun or any(s.when == "again" for s in self.found.saves.get(stmt.sid, ())):
+                self.emit(syn.assign(self.text.var(stmt.target.name), self.again(stmt.value)))
+            self.bind_late(stmt)
 
     def bind_late(self, stmt: ir.Assign) -> None:
         """`v = u[1:-1]` gives `v_bar = u_bar[1:-1]`; a fresh array a shadow of zeros."""

@@ -249,8 +249,7 @@ def misfit_value_and_grad(
 ) -> tuple[float, npt.NDArray[np.float64]]:
     """Value and gradient of `misfit` with respect to theta.
 
-    Made for theta float64[:], observed float64[:, :], steps int, each longer than 1 in every
-    dimension.
+    Made for theta float64[:], observed float64[:, :], steps int, each longer than 1.
     Returns: (value, gradient), the gradient shaped as theta.
     """
     if (

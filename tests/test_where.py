@@ -1,0 +1,223 @@
+"""An arm that `np.where` did not choose contributes exactly zero, whatever its partials are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import srcgrad as sg
+from tests.numeric import check
+
+PROGRAMS: list[Any] = []
+X = np.array([-1.1, -0.5, 2.0, 0.3])
+M = np.array([[0.5, -1.2, -0.1], [2.0, 0.7, -0.4]])
+ROWS = np.array([[0.6, 1.3, 0.2], [-2.0, -0.7, -0.4]])
+
+
+def program(*args: Any, wrt: Any = 0) -> Callable[[Any], Any]:
+    def register(fn: Any) -> Any:
+        PROGRAMS.append(pytest.param(fn, args, wrt, id=fn.__name__))
+        return fn
+
+    return register
+
+
+@program(X)
+def one_arm(x):
+    return np.sum(np.where(x > 0, np.log(x), 0.0))
+
+
+@program(X)
+def arm_shared_with_another_use(x):
+    e = np.exp(x)
+    return np.sum(np.where(x < 0.5, e, 0) + e)
+
+
+@program(X)
+def arm_shared_by_two(x):
+    e = np.log(x)
+    y = np.where(x > 0, e, 0.0) + np.where(x > 1, e * e, 1.0)
+    return y @ np.arange(4.0)
+
+
+@program(X)
+def several_steps(x):
+    t = np.log(x)
+    u = np.sqrt(t + 2.0)
+    y = np.where(x > 0.2, u * t, x * x)
+    return np.sum(y * y)
+
+
+@program(X)
+def nested(x):
+    inner = np.where(x > 0, np.log(x), np.where(x < -1, np.sqrt(-x), x * 0.5))
+    return np.where(x > -2, inner, 0.0) ** 2
+
+
+@program(M)
+def reduction_nobody_chose(a):
+    s = np.sum(np.log(a), axis=1)
+    y = np.where(np.array([False, False]), s, np.sum(a, axis=1))
+    return np.sum(y**2)
+
+
+@program(ROWS)
+def reductions_of_some_rows(a):
+    c = np.all(a > 0, axis=1)
+    s = np.sum(np.log(a), axis=1)
+    p = np.prod(np.sqrt(a), axis=1)
+    return np.sum(np.where(c, s * p, 0.0))
+
+
+@program(ROWS)
+def reduction_that_keeps_dimensions(a):
+    s = np.mean(np.log(a), axis=1, keepdims=True)
+    return np.where(a > 0, s, 1.0) * a
+
+
+@program(M)
+def broadcast_arm(a):
+    s = np.sum(a, axis=1, keepdims=True) - 0.3
+    return np.sum(np.where(s > 0, np.log(s) * a, 0.0))
+
+
+@program(M)
+def moved_and_taken_apart(a):
+    logs = np.log(a).T
+    y = np.where(logs > -9, logs, 0.0)
+    z = np.where(a.ravel() > 0.6, np.sqrt(a).reshape(-1), 1.0)
+    q = np.where(a[:, 1:] > 0, np.log(a)[:, 1:], a[:, 1:])
+    return np.sum(y**2) + np.sum(z) + np.sum(q)
+
+
+@program(X)
+def in_a_loop(x):
+    s = 0.0
+    for k in range(3):
+        c = x > k - 1
+        s = s + np.sum(np.where(c, np.log(x - k + 1), x) ** 2)
+    return s
+
+
+@program(X)
+def condition_bound_again(x):
+    c = x > 0
+    y = np.where(c, np.log(x), 0.0)
+    c = x < 1
+    return np.sum(y * np.where(c, np.sqrt(1.0 - x), 1.0))
+
+
+@program(X)
+def condition_written_into(x):
+    c = x > 0
+    t = np.log(x)
+    y = np.where(c, t, 0.0)
+    c[2] = False
+    return np.sum(y * np.where(c, t, 2.0))
+
+
+@program(X)
+def select(x):
+    y = np.select([x > 1, x > 0, x < 0], [np.log(x), np.sqrt(x), 1 / x], default=x)
+    return np.sum(y * y)
+
+
+@program(X)
+def select_with_named_lists(x):
+    tests = [x > 1, x > 0]
+    values = [np.log(x), np.sqrt(x)]
+    return np.sum(np.select(tests, values, -1.0))
+
+
+@program(-2.0)
+def number_that_is_not_chosen(x):
+    return np.where(x > 0, np.log(x), x * x) * 2.0
+
+
+@program(2.0)
+def number_that_is_chosen(x):
+    return np.where(x > 0, np.log(x), x * x) * 2.0
+
+
+@program(X)
+def written_into(x):
+    y = np.zeros(4)
+    y[:] = np.where(x > 0, np.log(x), 0.0)
+    y[0] = x[1]
+    return y * x
+
+
+@pytest.mark.parametrize(("fn", "args", "wrt"), PROGRAMS)
+def test_program(fn, args, wrt):
+    with np.errstate(all="ignore"):
+        check(fn, *args, wrt=wrt, modes=("vjp",))
+
+
+BOUNDARY = np.array([-1.0, 0.0, 2.0])
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize(
+    ("fn", "args", "expected"),
+    [
+        (lambda x: np.sum(np.where(x > 0, np.log(x), -1.0)), (BOUNDARY,), [0, 0, 0.5]),
+        (lambda x: np.sum(np.where(x > 0, 1.0 / x**2, 0.0)), (BOUNDARY,), [0, 0, -0.25]),
+        (lambda x: np.sum(np.where(x > 0, np.sqrt(np.sqrt(x)), x)), (np.zeros(2),), [1, 1]),
+        (lambda x: np.sum(np.where(x > 0, x**0.5, 0.0)), (BOUNDARY,), [0, 0, 0.5**1.5]),
+        (lambda x: 1.0 / (1.0 + np.exp(-x)), (-800.0,), 0.0),
+        (
+            lambda x: np.sum(np.tanh(x)) + np.sum(1.0 / np.cosh(x) ** 2),
+            (np.array([-800.0, 0.0, 800.0]),),
+            [0, 1, 0],
+        ),
+    ],
+)
+def test_exactly_zero(fn, args, expected, typed):
+    with np.errstate(all="ignore"):
+        got = sg.grad(fn, specialize=typed)(*args)
+    np.testing.assert_allclose(got, expected, rtol=1e-12, atol=0)
+    assert np.shape(got) == np.shape(args[0])
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize("chosen", [[False, False, False], [False, True, False]])
+def test_sum_over_lanes_leaves_out_what_was_not_chosen(chosen, typed):
+    def scaled(a, w, c):
+        return np.where(c, a * w, 0).sum()
+
+    w, c = np.array([1.0, 0.5, np.nan]), np.array(chosen)
+    ga, gw = sg.grad(scaled, wrt=(0, 1), specialize=typed)(1.3, w, c)
+    assert ga == (0.5 if c.any() else 0.0)
+    np.testing.assert_array_equal(gw, np.where(c, 1.3, 0.0))
+
+
+def test_second_derivative_where_the_first_is_zero():
+    def square(x):
+        return 0.5 * np.sum(np.where(x > 0.5, np.log(x), 0.0) ** 2)
+
+    with np.errstate(all="ignore"):
+        _, got = sg.vjp(sg.grad(square))(np.ones(3), np.array([1.0, -1.0, 0.0]))
+    np.testing.assert_allclose(got, [1.0, 0.0, 0.0])
+
+
+def test_no_masks_where_nothing_could_go_wrong():
+    def relu(x, w):
+        return np.sum(np.where(w @ x > 0, w @ x * 2.0, 0.0))
+
+    text = sg.source(relu, X, np.ones((3, 4)))
+    reverse = text.partition("reverse sweep")[2].splitlines()
+    code = [line for line in reverse if not line.strip().startswith("#")]
+    assert "".join(code).count("np.where") == 1  # the cotangent of the arm
+
+
+def test_unchosen_lanes_do_not_warn_when_the_reverse_sweep_runs():
+    def safe(x):
+        return np.sum(np.where(x > 0, x, 1.0))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(sg.grad(safe)(X), [0, 0, 1, 1])
