@@ -65,6 +65,7 @@ class GradFunction:
         tables.load()
         self._rules = scope.entries_of(rules or {})
         self._primal = primal_of(fn, (self._rules, *scope.active()))
+        self._given = self._primal.keywords()
         self._single = isinstance(wrt, int | str)
         self._items = _items(self._primal, wrt)
         self._out = out
@@ -88,6 +89,8 @@ class GradFunction:
                 what = "cotangent" if self._mode == "vjp" else "tangents"
                 raise ArgumentError(f"{self.__name__} takes the {what} before the arguments of the function")
             extra, args = args[:1], args[1:]
+        if self._given:
+            kwargs = {**self._given, **kwargs}
         scopes = self._scopes()
         key = (signature_key(args, kwargs), scope.token(scopes))
         made = self._made.get(key)
@@ -267,6 +270,7 @@ class GradFunction:
 
     def specialize(self, *arguments: Any, **kwargs: Any) -> Any:
         """Make the function for example arguments (or types) without calling it; returns it."""
+        kwargs = {**self._given, **kwargs}
         scopes = self._scopes()
         key = (signature_key(arguments, kwargs), scope.token(scopes))
         made = self._made.get(key) or self._make(key, arguments, kwargs, scopes)
@@ -353,6 +357,7 @@ class _Primal:
     signature: inspect.Signature  # of all parameters, bound ones included
     bound: tuple[Any, ...] = ()
     inner: GradFunction | None = None
+    named: tuple[tuple[str, Any], ...] = ()  # keyword arguments of a functools.partial
 
     def full(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The user's positional arguments with the bound ones in their places."""
@@ -370,6 +375,10 @@ class _Primal:
         if plain is not self.fn and _has_rule(plain, scopes):
             return stand_in(plain, self.signature)
         return self.fn
+
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments that a `functools.partial` gives."""
+        return dict(self.named) if self.inner is None else self.inner._primal.keywords()
 
     def free(self) -> list[inspect.Parameter]:
         """The parameters that a caller passes."""
@@ -418,7 +427,8 @@ def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> _Primal:
         if entry is not None:
             fn = stand_in(fn, _needed(entry))
     lowered, found = pipeline.function_of(fn)
-    return _Primal(fn, lowered.name, _plain_signature(found.fn), tuple(found.bound))
+    named = tuple(found.bound_kwargs.items())
+    return _Primal(fn, lowered.name, _plain_signature(found.fn), tuple(found.bound), named=named)
 
 
 def _is_python(fn: Any) -> bool:
@@ -442,6 +452,8 @@ def _plain_signature(fn: Any) -> inspect.Signature:
 
 
 def _items(primal: _Primal, wrt: Wrt) -> tuple[_Item, ...]:
+    if not isinstance(wrt, int | str | tuple | list):
+        raise ArgumentError(f"wrt must be a position, a parameter name, or a tuple of them, got {wrt!r}")
     wanted = (wrt,) if isinstance(wrt, int | str) else tuple(wrt)
     return tuple(_item(primal, w) for w in wanted)
 
@@ -615,5 +627,9 @@ def source(f: Any, *args: Any, wrt: Wrt = 0, mode: str = "grad", specialize: boo
         df.specialize(*args, **kwargs)
     return df.source
 
+
+# Called inside a differentiated function they are evaluated when it is compiled.
+for _made_of in (grad, value_and_grad, vjp, jvp):
+    _made_of.__srcgrad_special__ = "derivative"  # type: ignore[attr-defined]
 
 __all__ = ["GradFunction", "grad", "jvp", "source", "value_and_grad", "vjp"]

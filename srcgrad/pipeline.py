@@ -33,6 +33,7 @@ from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
 from srcgrad.transform.tangent import Tangent
+from srcgrad.transform.verify import verify
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,7 @@ def _taken(fn: ir.Function) -> set[str]:
 def _tree(
     module: Module, functions: list[ast.stmt], fn: ir.Function, request: Request, program: Program
 ) -> ast.Module:
+    verify([*module.import_statements(), *functions], module.objects)
     if request.backend == "numba":
         return _numba_tree(module, functions, fn, request, program)
     body = [*_header(fn, request), *module.import_statements(), *functions]

@@ -46,6 +46,8 @@ def _of_target(expr: ir.Expr, target: object) -> tuple[ir.Var, ...]:
         case Library(entry, args, _):
             if entry.kind == "nondiff":
                 return ()
+            if entry.kind == "refuse":
+                return _vars(ir.operands(expr))
             return _vars(a for n, b in args if n not in entry.zero for a in bound_atoms(b))
         case User(_, args, closure, _):
             extra = () if closure is None else (closure,)

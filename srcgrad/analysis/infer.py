@@ -15,6 +15,7 @@ from typing import Any
 from srcgrad.analysis import probe, user_rules
 from srcgrad.analysis.resolve import Program, bind_library, bind_user, is_plain_record, user_source
 from srcgrad.analysis.targets import (
+    Constant,
     Bound,
     Construct,
     Container,
@@ -254,6 +255,12 @@ class Inference:
         return t if shape is None else probe.Known(shape.value)
 
     def operator(self, op: str, args: tuple[ir.Atom, ...], stmt: ir.Stmt) -> ty.Type:
+        kinds = [self.atom(a) for a in args]
+        if any(isinstance(t, ty.Tuple | ty.List) for t in kinds) and op in ("add", "mul"):
+            both = op == "add" and all(isinstance(t, ty.Tuple | ty.List) for t in kinds)
+            what = Uncharted(f"{op} of a list or tuple", "write the items out, or use append")
+            self.target(stmt, Container("concat") if both else what)
+            return probe.op_type(op, [self.known(a) for a in args])
         entry = self.rule(OPERATORS.get(op))
         if entry is not None and entry.params is not None:
             names = list(entry.params.parameters)[: len(args)]
@@ -330,7 +337,9 @@ class Inference:
         if entry is not None:
             return self.library(stmt, entry, args, kwargs)
         value = getattr(value, "__srcgrad_primal__", value)
-        if hasattr(value, "for_types"):
+        if getattr(value, "__srcgrad_special__", None) == "derivative":
+            return self.make_derivative(stmt, value, args, kwargs)
+        if hasattr(value, "for_types") and not isinstance(value, type):
             return self.derivative(stmt, value, args, kwargs)
         if isinstance(value, type):
             return self.construct(stmt, value, args, kwargs)
@@ -342,6 +351,37 @@ class Inference:
         if inner is not None:  # the rule of a partial's function, of a method, of what @njit wraps
             return user_rules.call(self, stmt, inner, value, args, kwargs, where)
         return self.invoke_object(stmt, value, args, kwargs, where)
+
+    def make_derivative(
+        self,
+        stmt: ir.Stmt,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+    ) -> ty.Type:
+        """`sg.grad(h)` inside a differentiated function, for an h known when compiling."""
+        given = [self.fixed(ir.unstar(a)) for a in args]
+        named = {k: self.fixed(v) for k, v in kwargs}
+        known = not any(isinstance(v, probe.Known) is False for v in (*given, *named.values()))
+        if not known or any(isinstance(a, ir.Star) for a in args) or None in named:
+            self.target(stmt, Uncharted(name_of(value), "its function is not known when compiling"))
+            return ty.UNKNOWN
+        key = (id(value), tuple(repr(g) for g in given), tuple(sorted((str(k), repr(v)) for k, v in named.items())))
+        table = self.program.__dict__.setdefault("_derivatives", {})
+        if key not in table:
+            table[key] = value(*(g.value for g in given), **{str(k): v.value for k, v in named.items()})
+        self.target(stmt, Constant(ty.Static(table[key])))
+        return ty.Static(table[key])
+
+    def fixed(self, a: ir.Atom) -> Any:
+        """What is known of an argument when compiling: a literal, a tuple of literals, a function."""
+        t = self.atom(a)
+        if isinstance(a, ir.Const):
+            return probe.Known(a.value)
+        if isinstance(t, ty.Static | ty.Literal):
+            return probe.Known(t.value)
+        found = self.program.constant_of(a, self.facts.fn)
+        return None if found is None else probe.Known(found.value)
 
     def derivative(
         self,

@@ -117,12 +117,24 @@ class NeedsTable:
             there = unit.place[reader.sid]
             if isinstance(reader, ir.Exit) or there[:-1] != here[:-1] or there[-1][0] != here[-1][0]:
                 return False
-            if isinstance(reader, ir.Assign) and unit.aliases(reader) is not None:
-                return False
-            if unit.user_call(reader) is not None:
+            if not self._reads_elements(reader):
                 return False
             last = max(last, there[-1][1])
         return self._undisturbed(stmt, here[-1][1], last)
+
+    def _reads_elements(self, reader: ir.Stmt) -> bool:
+        """Whether a statement takes elements of an array and keeps no hold of the array itself."""
+        unit = self.unit
+        if isinstance(reader, ir.Store):
+            return isinstance(unit.facts.of(reader.base), ty.Array)
+        if not isinstance(reader, ir.Assign) or unit.aliases(reader) is not None:
+            return False
+        if isinstance(reader.value, ir.Index):
+            return True
+        target = unit.facts.targets.get(reader.sid)
+        return isinstance(target, Library) and target.entry.kind in (
+            "elementwise", "linear", "structured", "nondiff",
+        )  # fmt: skip
 
     def _recomputable(self, name: str) -> ir.Assign | None:
         unit = self.unit
@@ -153,7 +165,7 @@ class NeedsTable:
                     if not isinstance(t, ty.Number) or not isinstance(unit.type(obj.name), ty.Array):
                         return False
                     return unit.basic(key) and self.settled(stmt, obj.name)
-                return not isinstance(unit.facts.of(obj), ty.Array) or unit.basic(key)
+                return unit.basic(key) or self._names_item(key)
             case ir.Attr(obj, _):
                 return not (isinstance(obj, ir.Var) and unit.fx.memory(obj.name))
             case ir.Build(kind, _, _):
@@ -214,6 +226,13 @@ class NeedsTable:
                 return s.special is not None and is_one(s.value)
             case _:
                 return False
+
+    def _names_item(self, key: ir.Key) -> bool:
+        """Whether a key surely is a string, as of a dict."""
+        if isinstance(key, ir.Slice | ir.KeyTuple):
+            return False
+        t = self.unit.facts.of(key)
+        return t == ty.Other(str) or (isinstance(t, ty.Literal) and isinstance(t.value, str))
 
     def _undisturbed(self, stmt: ir.Assign, first: int, last: int) -> bool:
         """Whether nothing between definition and last use writes what the definition reads."""
@@ -379,6 +398,8 @@ class NeedsTable:
                     for a in handed
                     if isinstance(a, ir.Var) and self.unit.fx.memory(a.name)
                 }
+            case Container() if isinstance(expr, ir.Op):
+                self._shape(out, expr.args[0])  # where the two were joined
             case Container():
                 if target.name == "pop" and isinstance(stmt, ir.Assign):
                     out.after.add(stmt.target.name)

@@ -10,6 +10,7 @@ from srcgrad.analysis.effects import RESULT, Effects, effects, may_hold_memory, 
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.errors import NotDifferentiable, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -220,7 +221,33 @@ def make_unit(program: Program, spec: Spec) -> Unit:
             fx.marks.add(name)
     if spec.result_memory:
         fx.marks.add(RESULT)
+    from srcgrad.analysis.outside import check
+
     wrt = [n for n, a in zip(names, spec.active, strict=True) if a]
     memory = [n for n in names if fx.memory(n)]
     act = activity(program, facts, fx, wrt, memory)
-    return Unit(program, spec, facts, fx, act, facts.fn.body)
+    made = Unit(program, spec, facts, fx, act, facts.fn.body)
+    refuse_truncation(made)
+    check(made)
+    return made
+
+
+def refuse_truncation(unit: Unit) -> None:
+    """A value with a derivative must not go into an array of integers, which truncates it."""
+    for stmt in ir.walk(unit.body):
+        if not isinstance(stmt, ir.Store) or not isinstance(stmt.value, ir.Var):
+            continue
+        base = unit.facts.of(stmt.base)
+        if not isinstance(base, ty.Array) or ty.can_be_active(base):
+            continue
+        t = unit.facts.of(stmt.value)
+        sure = isinstance(t, ty.Number | ty.Array) and ty.can_be_active(t)
+        if sure and stmt.value.name in unit.act.varied:
+            shown = stmt.base.name if isinstance(stmt.base, ir.Var) else "an array"
+            raise located(
+                NotDifferentiable,
+                stmt.loc,
+                f"a value with a derivative is stored into {shown}, whose dtype {base.dtype} truncates it",
+                chain=unit.act.chain(stmt.value.name),
+                fixes=["make the array of floats, for instance np.zeros(n)", "use int(...) if that is meant"],
+            )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
-from srcgrad.rules.registry import linear, nondiff, refuse, structured
+from srcgrad.rules.registry import Entry, add, linear, nondiff, refuse, structured
 from srcgrad.rules.short import short
 
 V = np.array([0.3, -1.7, 0.6])
@@ -503,6 +505,19 @@ structured(
 refuse(
     np.lib.stride_tricks.as_strided,
     why="its elements may share memory in any way; use sliding_window_view or slices",
+)
+add(
+    Entry(
+        memoryview,
+        "memoryview",
+        "refuse",
+        inspect.signature(lambda object: None),
+        {},
+        {},
+        pure=False,
+        view="always",
+        note="what is written through it can't be seen; write into the array itself",
+    )
 )
 refuse(np.trim_zeros, why="its length depends on values; cut the array with a slice")
 nondiff(

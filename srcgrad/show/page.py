@@ -16,6 +16,7 @@ from srcgrad.show.highlight import Piece, pieces
 from srcgrad.show.lines import Line
 from srcgrad.show.variant import Primal, PrimalLine, Variant, View
 
+_IN_MARGIN = 2  # types of a line; more go under it
 _ARROW = " \u2192 "
 _KEYS = (
     ("\u2191 \u2193", "previous, next line"),
@@ -139,10 +140,13 @@ def _primal_line(
     names = {e.name.rpartition(".")[2]: _rule_id(e.name, number) for e in line.rules}
     code = "".join(_piece(p, names) for p in found)
     types = "".join(f"<span><i>{escape(n)}</i> {escape(t)}</span>" for n, t in line.types)
+    below = ""
+    if len(line.types) > _IN_MARGIN:
+        types, below = "", f'<li class="below types" role="note">{types}</li>'
     return (
         f'<li class="{" ".join(classes)}" role="option" tabindex="-1" data-key="{key}" '
         f'data-n="{line.number}"><span class="no">{line.number}</span><code>{code}</code>'
-        f'<span class="types">{types}</span></li>{refusal}'
+        f'<span class="types">{types}</span></li>{below}{refusal}'
     )
 
 

@@ -203,6 +203,14 @@ class _Simplify(ast.NodeTransformer):
                 return left
         return node
 
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        self.generic_visit(node)
+        whole, key = node.value, node.slice
+        if isinstance(whole, ast.Tuple) and isinstance(key, ast.Constant):
+            if isinstance(key.value, int) and 0 <= key.value < len(whole.elts):
+                return whole.elts[key.value]
+        return node
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         self.generic_visit(node)
         inner = node.value

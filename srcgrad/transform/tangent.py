@@ -72,7 +72,7 @@ class Tangent:
             got = self.names[spec] = self.module.unique(f"{base}_tangent")
             unit = make_unit(self.program, spec)
             work = Walk(self, unit)
-            lines = work.lines()
+            lines = work.callee_lines()
             args = arguments(self.module, self.program, unit, plain=True)
             active = [n for n, a in zip(unit.params, spec.active, strict=True) if a]
             args.args += [ast.arg(work.dot_name(n)) for n in active]
@@ -110,6 +110,7 @@ class Walk:
             and not self.text.uses.get(s.target.name)
         }
         self.text.before, self.text.after = self.before, self.after
+        self.text.is_hooked = self.touches
         self.text.replaces, self.text.is_replaced = self.replaces, self.is_replaced
 
     # ---- names ----
@@ -167,6 +168,9 @@ class Walk:
         else:
             out.append(syn.assign(syn.tuple_of(dots), syn.name("tangents")))
         for w in self.unit.params:
+            if self.active(w) and w not in wrt and not self.unit.fx.memory(w):
+                # It has no tangent yet, but a later value under its name has.
+                out.append(syn.assign(self.dot_name(w), self.zero(ir.Var(w))))
             if self.unit.fx.memory(w):
                 out.append(syn.assign(w, self.support("private", syn.name(w))))
                 if self.active(w):
@@ -180,6 +184,13 @@ class Walk:
 
     def lines(self) -> list[ast.stmt]:
         return self.text.block(self.unit.body)
+
+    def callee_lines(self) -> list[ast.stmt]:
+        """The body of a callee: tangents of arguments that are passed without one start at zero."""
+        given = zip(self.unit.params, self.unit.spec.active, strict=True)
+        missing = [n for n, passed in given if not passed and self.active(n)]
+        start = [syn.assign(self.dot_name(n), self.zero(ir.Var(n))) for n in missing]
+        return [*start, *self.lines()]
 
     def support(self, fn: str, *args: ast.expr) -> ast.expr:
         return self.module.support(fn, *args)
@@ -411,7 +422,8 @@ class Walk:
     def target_rule(self, stmt: ir.Assign, expr: ir.Expr, target: object) -> None:
         match target:
             case Library():
-                if any(self.active(a) for _, b in target.args for a in bound_atoms(b)):
+                refused = target.entry.kind == "refuse"
+                if refused or any(self.active(a) for _, b in target.args for a in bound_atoms(b)):
                     self.library(stmt, target)
                 else:
                     self.bind_zero(stmt)
@@ -460,7 +472,7 @@ class Walk:
             (p, b) for p, b in call.args
             if p not in entry.zero and any(self.active(a) for a in bound_atoms(b))
         ]  # fmt: skip
-        if entry.kind == "refuse":
+        if entry.kind == "refuse" and any(self.active(a) for a in ir.operands(stmt.value)):
             raise located(
                 MissingRule, stmt.loc, f"{entry.name} can't be differentiated: {entry.note}",
                 fixes=["mark the value constant with srcgrad.stop_gradient(...)"],
@@ -573,9 +585,8 @@ class Walk:
     def bind_late(self, stmt: ir.Assign, node: ast.expr) -> None:
         """A tangent that reads the result is computed after it; what it reads must still be there."""
         name = self.text.var(stmt.target.name)
-        operands = {self.text.var(v.name) for v in ir.reads(stmt)}
         dot = self.dot_name(stmt.target.name)
-        clash = name in operands
+        clash = name in syn.names_in(node)  # the tangent reads the older value of the same name
         if clash:
             # v = f(v): the result gets a name of its own first.
             kept = self.text.names.temporary()
@@ -656,6 +667,10 @@ class Walk:
     # ---- containers ----
 
     def container(self, stmt: ir.Assign, expr: ir.Expr, target: Container) -> None:
+        if isinstance(expr, ir.Op):
+            dots = [self.support("like_items", self.dot(a), self.primal(a)) for a in expr.args]
+            self.bind(stmt, ast.BinOp(dots[0], ast.Add(), dots[1]))
+            return
         if isinstance(expr, ir.Call):
             source = ir.operands(expr)[1] if len(ir.operands(expr)) > 1 else None
             if source is None or not self.active(source):

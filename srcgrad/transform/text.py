@@ -74,6 +74,7 @@ class Text:
     after: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
     replaces: Callable[[ir.Stmt], list[ast.stmt] | None] = lambda _: None
     is_replaced: Callable[[ir.Stmt], bool] = lambda _: False
+    is_hooked: Callable[[ir.Stmt], bool] = lambda _: False  # is something written beside it
     handling: Callable[[ir.Try, int], list[ast.stmt]] = lambda *_: []
 
     # ---- atoms and expressions ----
@@ -258,9 +259,9 @@ class Text:
                 k += count - 1
                 continue
             if isinstance(stmt, ir.Assign) and self.may_wait(stmt, here):
-                own = [*self.before(stmt)]
+                own = self.before(stmt)
                 if own or self.is_replaced(stmt):
-                    out += self.emit(stmt)
+                    out += self.emit(stmt, own)
                     continue
                 self.wait(stmt)
                 continue
@@ -306,7 +307,7 @@ class Text:
         for i, stmt in enumerate(group):
             if not isinstance(stmt, ir.Assign) or stmt.value != ir.Index(source, ir.Const(i)):
                 return False
-            if stmt.sid in self.dead or self.before(stmt) or self.after(stmt):
+            if stmt.sid in self.dead or self.is_hooked(stmt):
                 return False
             if self.is_replaced(stmt) or stmt.target == source:
                 return False
@@ -322,8 +323,9 @@ class Text:
         made.srcgrad_line = group[0].loc.line  # type: ignore[attr-defined]
         return [*pre, made]
 
-    def emit(self, stmt: ir.Stmt) -> list[ast.stmt]:
-        pre = self.before(stmt)
+    def emit(self, stmt: ir.Stmt, pre: list[ast.stmt] | None = None) -> list[ast.stmt]:
+        if pre is None:
+            pre = self.before(stmt)
         self.current = stmt
         made = self.replaces(stmt)
         if made is None:

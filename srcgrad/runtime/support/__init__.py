@@ -884,3 +884,6 @@ from srcgrad.runtime.support.tangents import (
 from srcgrad.runtime.support.tangents import (
     view_dot as view_dot,
 )
+from srcgrad.runtime.support.tangents import (
+    like_items as like_items,
+)

@@ -43,6 +43,14 @@ class Record:
         return f"Record({inside})"
 
 
+class Fields(list[Any]):
+    """The adjoint of a namedtuple: a list that knows the names of its items."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self.names = names
+
+
 def record_bar(fields: dict[str, Any]) -> Record:
     return Record(**fields)
 
@@ -89,7 +97,7 @@ def _zeros(x: Any, seen: dict[int, Any]) -> Any:
         return seen[id(x)]
     if isinstance(x, list | tuple):
         if id(x) not in seen:
-            seen[id(x)] = []
+            seen[id(x)] = Fields(x._fields) if hasattr(x, "_fields") else []
             seen[id(x)].extend(_zeros(v, seen) for v in x)
         return seen[id(x)]
     if isinstance(x, dict):
@@ -157,6 +165,10 @@ def own(x: Any) -> Any:
         return x.copy()
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*map(own, x))
+    if isinstance(x, Fields):
+        made = Fields(x.names)
+        made.extend(map(own, x))
+        return made
     if isinstance(x, list | tuple):
         return type(x)(map(own, x))
     if isinstance(x, dict):
@@ -212,6 +224,10 @@ def attr_add(a: Any, name: str, g: Any) -> None:
         return
     if isinstance(a, Record):
         setattr(a, name, accumulate(getattr(a, name), g))
+        return
+    if isinstance(a, Fields):
+        k = a.names.index(name)
+        a[k] = accumulate(a[k], g)
         return
     if isinstance(a, np.ndarray) and name == "T":
         a += np.transpose(g)

@@ -59,6 +59,11 @@ def view_dot(v: Any, a: Any, made: Any, a_dot: Any) -> Any:
     return made if is_view else made.copy()
 
 
+def like_items(t: Any, x: Any) -> Any:
+    """The tangent of a list or tuple as one of the same kind."""
+    return tuple(t) if isinstance(x, tuple) else list(t)
+
+
 def alias_dot(t: Any, x: Any) -> Any:
     """The tangent of `support.sequence(x)`: of a dict's keys there is none."""
     return [None] * len(x) if isinstance(x, dict) else t

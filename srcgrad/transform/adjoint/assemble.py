@@ -58,6 +58,7 @@ class Adjoint:
     callees: Callees = field(init=False)
     order: list[list[ast.stmt]] = field(default_factory=list)
     single: bool = True
+    aux: bool = False
     top_restores: bool = False
 
     def __post_init__(self) -> None:
@@ -69,7 +70,7 @@ class Adjoint:
         self, spec: Spec, mode: str, wrt: list[str], name: str, aux: bool, single: bool = True
     ) -> None:
         """The function that the user calls: mode grad, value_and_grad or vjp."""
-        self.single = single
+        self.single, self.aux = single, aux
         unit = make_unit(self.program, spec)
         check_result(unit, mode, aux)
         body = list(unit.body)
@@ -181,6 +182,7 @@ class Adjoint:
         text.named = forward.named()
         text.dead = _dead(unit, found, forward, want_value)
         text.before, text.after, text.handling = forward.before, forward.after, forward.handling
+        text.is_hooked = lambda s: bool(text.before(s) or forward.after(s))
         if slots.arrays is not None:
             text.before = lambda s: [*slots.allocations(s), *forward.before(s)]
         self.choose_value(out, joint, want_value)
@@ -394,6 +396,9 @@ class Adjoint:
         if unit.spec.result_active:
             if result_memory:
                 reverse.state.pop(RESULT, None)
+            elif top and self.aux:
+                parts = [syn.expr("result_bar[0]"), syn.number(None)]
+                reverse.state[RESULT] = Adj(syn.tuple_of(parts), False, False)
             else:
                 reverse.state[RESULT] = Adj(syn.name("result_bar"), False, False)
         text.names.suffix("bar")

@@ -308,6 +308,9 @@ class Reverse:
 
     def contribute(self, a: ir.Atom, node: ast.expr, owned: bool, thin: bool = False) -> None:
         if isinstance(a, ir.Var) and self.unit.is_active(a):
+            node = syn.simplify(node)
+            if isinstance(node, ast.Constant) and node.value is None:
+                return  # an auxiliary part of the result
             self.add(a.name, node, owned, thin)
 
     def own(self, name: str) -> None:
@@ -528,14 +531,24 @@ class Reverse:
                 continue
             for v in ir.reads(stmt):
                 if self.unit.is_active(v) and self.unit.kind(v.name) != "memory":
-                    out.add(self.found.needs.container(v).name)
+                    place = self.found.needs.container(v).name
+                    if self.unit.kind(place) != "memory":
+                        out.add(place)
         return out
 
     def lives_before(self, name: str, stmt: ir.Stmt, after: bool = False) -> bool:
         """Whether a variable is live before a statement (so that its adjoint flows out), or behind
         it when what follows the statement is reversed."""
         table = self.live.after if after else self.live.before
-        return name in table.get(stmt.sid, ())
+        if name not in table.get(stmt.sid, ()):
+            return False
+        here = self.unit.place.get(stmt.sid, ())
+        paths = [self.unit.place[d.sid] for d in self.unit.defs.get(name, ())]
+        around = set(self.unit.loops.get(stmt.sid, ()))
+        return name in self.unit.params or any(
+            after or p < here or around & set(self.unit.loops[d.sid])
+            for d, p in zip(self.unit.defs.get(name, ()), paths, strict=True)
+        )
 
     @cached_property
     def live(self) -> Liveness:
@@ -925,6 +938,10 @@ class Reverse:
         assert isinstance(value, ir.Index | ir.Attr) and isinstance(value.obj, ir.Var)
         inner = self.place_of(value.obj, root)
         if isinstance(value, ir.Attr):
+            t = self.unit.facts.of(value.obj)
+            names = getattr(t.cls, "_fields", ()) if isinstance(t, ty.Tuple) else ()
+            if value.name in names:
+                return ast.Subscript(inner, syn.number(names.index(value.name)), ast.Load())
             return ast.Attribute(inner, value.name, ast.Load())
         return ast.Subscript(inner, self.key(value.key), ast.Load())
 
@@ -991,6 +1008,10 @@ class Reverse:
 
     def terms(self, stmt: ir.Stmt, expr: ir.Expr, target: Library) -> list[Term]:
         """The terms of a call; an active argument without one is refused."""
+        if target.entry.kind == "refuse":
+            for a in ir.operands(expr):
+                if isinstance(a, ir.Var) and self.unit.is_active(a):
+                    raise self.refused(stmt, target, a)
         terms = self.found.needs.library_terms(stmt, expr, target)
         have = {t.param for t in terms}
         for param, b in target.args:
@@ -999,14 +1020,8 @@ class Reverse:
             for a in bound_atoms(b):
                 if self.unit.is_active(a):
                     assert isinstance(a, ir.Var)
-                    if target.entry.kind in ("refuse", "parallel"):
-                        raise located(
-                            MissingRule,
-                            stmt.loc,
-                            f"{target.entry.name} can't be differentiated: {target.entry.note}",
-                            chain=self.chain(a.name),
-                            fixes=["mark the value constant with srcgrad.stop_gradient(...)"],
-                        )
+                    if target.entry.kind == "parallel":
+                        raise self.refused(stmt, target, a)
                     shown = a.name.split("%")[0] or "this argument"
                     raise located(
                         NotDifferentiable,
@@ -1019,6 +1034,16 @@ class Reverse:
                         ],
                     )
         return terms
+
+    def refused(self, stmt: ir.Stmt, target: Library, a: ir.Var) -> Exception:
+        """The entry says why its function has no derivative."""
+        return located(
+            MissingRule,
+            stmt.loc,
+            f"{target.entry.name} can't be differentiated: {target.entry.note}",
+            chain=self.chain(a.name),
+            fixes=["mark the value constant with srcgrad.stop_gradient(...)"],
+        )
 
     def chain(self, name: str) -> list[tuple[str, int]]:
         return self.unit.act.chain(name)
@@ -1243,6 +1268,12 @@ class Reverse:
         g = self.take_full(stmt.target.name)
         g = self.after_undo(stmt, g)
         match target.name:
+            case "concat":
+                assert isinstance(expr, ir.Op)
+                first, second = expr.args
+                cut = syn.call("len", self.primal(first))
+                self.contribute(first, syn.expr("g[:n]", g=g, n=cut), False)
+                self.contribute(second, syn.expr("g[n:]", g=g, n=cut), False)
             case "alias" | "list" | "tuple" | "dict" | "copy":
                 source = ir.operands(expr)[1 if isinstance(expr, ir.Call) else 0]
                 self.contribute(source, self.module.support("like", g, self.primal(source)), False)
@@ -1616,6 +1647,8 @@ class Reverse:
             self.emit(syn.assign(self.bar(e.name), made))
         elif self.unit.kind(e.name) == "memory":
             self.emit(ast.Expr(self.module.support("stored_back", self.bar_node(e.name), g, self.primal(e))))
+        elif isinstance(t := self.unit.type(e.name), ty.Number):
+            self.add(e.name, self.module.support("unbroadcast", g, _zero_number(t)), False)
         else:
             self.add(e.name, self.module.support("unbroadcast", g, self.primal(e)), False)
 
@@ -1750,10 +1783,26 @@ class Reverse:
         for a, node in parts:
             if isinstance(a, closures.Part):
                 closures.add_part(self, a, node)
+            elif isinstance(a, Packed):
+                self.unpack_arguments(a, node)
             elif isinstance(a, ir.Var) and self.unit.is_active(a) and self.unit.kind(a.name) == "memory":
                 self.part_back(a, node)
             else:
                 self.contribute(a, node, owned=False)
+
+    def unpack_arguments(self, packed: Packed, g: ast.expr) -> None:
+        """What comes back for `*args` or `**kwargs` goes to the arguments gathered there."""
+        keys = packed.keys if packed.kind == "dict" else range(len(packed.items))
+        for k, item in zip(keys, packed.items, strict=True):
+            if not self.unit.is_active(ir.unstar(item)):
+                continue
+            if isinstance(item, ir.Star) or k is None:
+                assert isinstance(ir.unstar(item), ir.Var)
+                if len(packed.items) == 1:
+                    self.contribute(ir.unstar(item), g, owned=False)
+                    continue
+                raise self.unsupported(packed, "`*` among other arguments of a differentiated call")
+            self.contribute(item, syn.expr("g[k]", g=g, k=syn.number(k)), owned=False)
 
 
 # ---- helpers ---------------------------------------------------------------------------------------
@@ -1784,6 +1833,8 @@ def _not_left(marker: str, sites: tuple[int, ...]) -> ast.expr:
 
 
 def _literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.Tuple):
+        return all(isinstance(e, ast.Name | ast.Subscript) or _literal(e) for e in node.elts)
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     return isinstance(node, ast.Constant)

@@ -1,0 +1,79 @@
+"""Refuses to write values with derivatives into memory that comes from outside the function.
+
+A global or captured buffer has no adjoint: what is read from it later would count as constant.
+"""
+
+from __future__ import annotations
+
+from srcgrad.analysis.effects import may_hold_memory, surely_copies
+from srcgrad.analysis.targets import Container, Library, bound_atoms
+from srcgrad.analysis.unit import Unit
+from srcgrad.errors import UnsupportedSyntax, located
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+
+_PARTS = frozenset(("get", "pop", "setdefault", "alias", "values", "items"))
+
+
+def check(unit: Unit) -> None:
+    """Raise where a value with a derivative is written into memory from outside."""
+    found = _from_outside(unit)
+    for stmt in ir.walk(unit.body):
+        match stmt:
+            case ir.Store() | ir.StoreAttr():
+                written: ir.Atom | None = stmt.base
+                values: tuple[ir.Atom, ...] = (stmt.value,)
+            case ir.Assign(inplace=str()):
+                written, values = stmt.target, ir.operands(stmt.value)[1:]
+            case ir.Assign() | ir.Effect() if stmt in unit.fx.global_stores:
+                written, values = None, ir.operands(stmt.value)
+            case _:
+                continue
+        if written is not None and not _is_outside(written, found):
+            continue
+        if any(isinstance(a, ir.Var) and a.name in unit.act.varied for a in values):
+            raise located(
+                UnsupportedSyntax,
+                stmt.loc,
+                "a value with a derivative is written into an object from outside the function "
+                "(a global or captured buffer)",
+                fixes=["make the buffer inside the function, or pass it as an argument"],
+            )
+
+
+def _is_outside(a: ir.Atom, found: set[str]) -> bool:
+    return isinstance(a, ir.Global) or (isinstance(a, ir.Var) and a.name in found)
+
+
+def _from_outside(unit: Unit) -> set[str]:
+    """The variables that are memory from outside, or parts of it."""
+    found: set[str] = set()
+    while True:
+        before = len(found)
+        for stmt in ir.walk(unit.body):
+            if isinstance(stmt, ir.Assign) and stmt.inplace is None:
+                if may_hold_memory(unit.type(stmt.target.name)) and _takes_part(unit, stmt, found):
+                    found.add(stmt.target.name)
+        if len(found) == before:
+            return found
+
+
+def _takes_part(unit: Unit, stmt: ir.Assign, found: set[str]) -> bool:
+    """Whether a statement binds a name to memory from outside, or to a part of it."""
+    expr, target = stmt.value, unit.facts.targets.get(stmt.sid)
+    match expr:
+        case ir.Var() | ir.Global():
+            return _is_outside(expr, found)
+        case ir.Index(obj, key):
+            copies = isinstance(unit.facts.of(obj), ty.Array) and surely_copies(unit.facts, key)
+            return _is_outside(obj, found) and not copies
+        case ir.Attr(obj, _) if target is None:
+            return _is_outside(obj, found)
+    if isinstance(target, Container) and target.name in _PARTS:
+        return any(_is_outside(a, found) for a in ir.operands(expr)[-1:])
+    if isinstance(target, Library) and target.entry.view != "never" and target.args:
+        return any(_is_outside(a, found) for a in bound_atoms(target.args[0][1]))
+    return False
+
+
+__all__ = ["check"]
