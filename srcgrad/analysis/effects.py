@@ -252,6 +252,11 @@ def _user(program: Program, out: Effects, stmt: ir.Stmt, call: User, target: str
 def _container(
     out: Effects, stmt: ir.Stmt, name: str, expr: ir.Expr, target: str | None
 ) -> None:
+    if isinstance(expr, ir.Op):
+        for a in expr.args:
+            if target is not None:
+                out.share(target, a)
+        return
     if isinstance(expr, ir.Call):
         if target is not None:
             for a in expr.args:

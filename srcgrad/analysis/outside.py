@@ -18,6 +18,7 @@ _PARTS = frozenset(("get", "pop", "setdefault", "alias", "values", "items"))
 def check(unit: Unit) -> None:
     """Raise where a value with a derivative is written into memory from outside."""
     found = _from_outside(unit)
+    by_call = {s.sid for s in unit.fx.global_stores}
     for stmt in ir.walk(unit.body):
         match stmt:
             case ir.Store() | ir.StoreAttr():
@@ -25,7 +26,7 @@ def check(unit: Unit) -> None:
                 values: tuple[ir.Atom, ...] = (stmt.value,)
             case ir.Assign(inplace=str()):
                 written, values = stmt.target, ir.operands(stmt.value)[1:]
-            case ir.Assign() | ir.Effect() if stmt in unit.fx.global_stores:
+            case ir.Assign() | ir.Effect() if stmt.sid in by_call:
                 written, values = None, ir.operands(stmt.value)
             case _:
                 continue

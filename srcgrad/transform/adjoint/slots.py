@@ -165,7 +165,7 @@ class Slots:
             return [self.put(slot, node if scalar else syn.expr("a.copy()", a=node), taped)]
         if isinstance(stmt, ir.Store):
             return [self.record_item(stmt)]
-        if self.is_append(stmt):
+        if self.is_append(stmt) or self.is_list_move(stmt):
             return []
         self.whole(stmt)
         slot = self.slot(stmt.sid, "contents", self.whole(stmt), taped)
@@ -189,6 +189,8 @@ class Slots:
             key = self.reverse_key(stmt)
             back = self.text.module.support("store_back", obj, syn.number(None), key, self.item_slot(stmt))
             return [ast.Expr(back)]
+        if self.is_list_move(stmt):
+            return []  # the adjoint of the statement puts the list back
         if self.is_append(stmt):
             assert isinstance(stmt, ir.Effect) and isinstance(stmt.value, ir.Method)
             if self.found.unit.is_active(stmt.value.obj):
@@ -198,6 +200,18 @@ class Slots:
         slot = self.slot(stmt.sid, "contents", name, taped)
         back = self.text.module.support("put_back", syn.name(self.text.var(name)), self.get(slot, taped))
         return [syn.assign(self.text.var(name), back)]
+
+    def is_list_move(self, stmt: ir.Stmt) -> bool:
+        """`pop`, `insert` or `extend` of a list that has a shadow."""
+        target = self.found.unit.facts.targets.get(stmt.sid)
+        value = getattr(stmt, "value", None)
+        return (
+            isinstance(target, Container)
+            and target.name in ("pop", "insert", "extend")
+            and isinstance(value, ir.Method)
+            and isinstance(value.obj, ir.Var)
+            and self.found.unit.is_active(value.obj)
+        )
 
     def is_append(self, stmt: ir.Stmt) -> bool:
         target = self.found.unit.facts.targets.get(stmt.sid)

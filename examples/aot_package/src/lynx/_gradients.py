@@ -312,6 +312,14 @@ def _unbroadcast(ct: _Value, x: _Value) -> _Value:
     return _plain(ct)
 
 
+class _Fields(list[Any]):
+    """The adjoint of a namedtuple: a list that knows the names of its items."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        super().__init__()
+        self.names = names
+
+
 class _Record:
     """The adjoint of an object: one attribute for each field."""
 
@@ -370,7 +378,7 @@ def _zeros(x: Any, seen: dict[int, Any]) -> Any:
         return seen[id(x)]
     if isinstance(x, list | tuple):
         if id(x) not in seen:
-            seen[id(x)] = []
+            seen[id(x)] = _Fields(x._fields) if hasattr(x, "_fields") else []
             seen[id(x)].extend(_zeros(v, seen) for v in x)
         return seen[id(x)]
     if isinstance(x, dict):
