@@ -17,6 +17,7 @@ from srcgrad.analysis.signature import signature_key
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
+from srcgrad.runtime import support
 from srcgrad.rules import registry, scope, tables
 from srcgrad.runtime import dispatchers
 
@@ -99,6 +100,8 @@ class GradFunction:
         self._last = made
         if scopes:
             scope.evaluated(scopes, made.used_rules())
+        if self._mode == "jvp" and self._spread():
+            extra = (self._gathered(extra[0], args, kwargs),)
         if made.takes_functions:
             args = tuple(map(made.backend.argument, args))
         try:
@@ -146,6 +149,26 @@ class GradFunction:
         if self._last is None:
             self._last = made
         return made
+
+    def _gathered(self, tangents: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Tangents of items of `*args` and `**kwargs` as tangents of the parameters."""
+        each = (tangents,) if self._single else tuple(tangents)
+        bound = self._primal.signature.bind(*self._primal.full(args), **kwargs)
+        bound.apply_defaults()
+        out: dict[str, Any] = {}
+        for item, t in zip(self._items, each, strict=True):
+            if item.position is None and item.key is None:
+                out[item.param] = t
+                continue
+            value = bound.arguments[item.param]
+            if item.param not in out:
+                zero = support.zeros(value)
+                out[item.param] = zero
+            out[item.param][item.key if item.key is not None else item.position] = t
+        return tuple(
+            tuple(v) if isinstance(v, list) and isinstance(bound.arguments[k], tuple) else v
+            for k, v in out.items()
+        )
 
     def _spread(self) -> bool:
         return any(i.position is not None or i.key is not None for i in self._items)

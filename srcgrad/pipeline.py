@@ -9,6 +9,8 @@ This is the only module that knows the order.
 from __future__ import annotations
 
 import ast
+import linecache
+import traceback
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, ModuleType
@@ -83,6 +85,17 @@ class Compiled:
             raise self.backend.explained(error, self.text, lines, self.file) from None
         if self.rules:
             rulenotes.add_note(error, self.rules)
+        self.note_place(error)
+
+    def note_place(self, error: BaseException) -> None:
+        """Note the user's line behind the line of generated text where an exception came up."""
+        if self.tree is None:
+            return
+        at = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == self.module.__file__]
+        line = writer.line_table(self.tree, self.text).get(at[-1] or 0) if at else None
+        if line:
+            text = linecache.getline(self.file, line).strip()
+            error.add_note(f"srcgrad: in the derivative of {shown_file(self.file)}:{line}  {text}")
 
     def is_current(self) -> bool:
         """Whether the functions and types that the text was made for are still in their places."""
@@ -181,9 +194,9 @@ def _taken(fn: ir.Function) -> set[str]:
 def _tree(
     module: Module, functions: list[ast.stmt], fn: ir.Function, request: Request, program: Program
 ) -> ast.Module:
-    verify([*module.import_statements(), *functions], module.objects)
     if request.backend == "numba":
         return _numba_tree(module, functions, fn, request, program)
+    verify([*module.import_statements(), *functions], module.objects)
     body = [*_header(fn, request), *module.import_statements(), *functions]
     return ast.Module(body, [])
 
@@ -199,6 +212,7 @@ def _numba_tree(
     frozen = numba_text.frozen(module, options)
     notes = numba_text.notes(module, program.sources)
     head = [*_header(fn, request), *notes, *numba_text.imports(body, module)]
+    verify([*head, *frozen, *body], module.objects)
     return ast.Module([*head, *frozen, *body], [])
 
 

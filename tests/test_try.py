@@ -26,7 +26,7 @@ def log_density(a, b):
 
 @TYPED
 def test_a_handler_that_returns_a_constant(typed):
-    check(log_density, A, B, wrt=1, modes=("grad", "vjp"), specialize=(typed,))
+    check(log_density, A, B, wrt=1, modes=("grad", "vjp", "jvp"), specialize=(typed,))
     value, grads = sg.value_and_grad(log_density, wrt=(0, 1), specialize=typed)(-A, B)
     assert value == -1e10
     assert not np.any(np.concatenate([np.ravel(g) for g in grads]))
@@ -44,7 +44,7 @@ def jittered(s, a):
 @TYPED
 @pytest.mark.parametrize("a", [A, -A])
 def test_a_handler_with_a_derivative(a, typed):
-    check(jittered, 1.3, a, modes=("grad", "vjp"), specialize=(typed,))
+    check(jittered, 1.3, a, modes=("grad", "vjp", "jvp"), specialize=(typed,))
 
 
 def fallback(table, x):
@@ -60,7 +60,7 @@ def fallback(table, x):
 @TYPED
 @pytest.mark.parametrize("table", [{"a": 1.0}, {"b": 1.5}])
 def test_else_and_handler(table, typed):
-    check(fallback, table, 2.0, wrt=1, modes=("grad",), specialize=(typed,))
+    check(fallback, table, 2.0, wrt=1, modes=("grad", "jvp"), specialize=(typed,))
 
 
 def ignored(x):
@@ -75,7 +75,7 @@ def ignored(x):
 @TYPED
 @pytest.mark.parametrize("x", [2.0, -2.0])
 def test_a_handler_that_does_nothing(x, typed):
-    check(ignored, x, modes=("grad",), specialize=(typed,))
+    check(ignored, x, modes=("grad", "jvp"), specialize=(typed,))
 
 
 def raising(x):

@@ -151,6 +151,32 @@ def written_into(x):
     return y * x
 
 
+def safe_log(x):
+    t = np.log(x)
+    return t * np.sqrt(x)
+
+
+def entropy(p):
+    if np.ndim(p) == 2:
+        return np.sum(p * np.log(p), axis=1)
+    return p * np.log(p)
+
+
+@program(X)
+def called(x):
+    return np.sum(np.where(x > 0, safe_log(x), 0.0) + np.where(x > 1, entropy(x), 1.0))
+
+
+@program(ROWS)
+def called_with_a_reduction(a):
+    return np.where(np.all(a > 0, axis=1), entropy(a), 1.0)
+
+
+@program(0.7)
+def called_with_a_number(x):
+    return np.where(x > 1, safe_log(x - 1.0), safe_log(x))
+
+
 @pytest.mark.parametrize(("fn", "args", "wrt"), PROGRAMS)
 def test_program(fn, args, wrt):
     with np.errstate(all="ignore"):
@@ -168,6 +194,7 @@ BOUNDARY = np.array([-1.0, 0.0, 2.0])
         (lambda x: np.sum(np.where(x > 0, 1.0 / x**2, 0.0)), (BOUNDARY,), [0, 0, -0.25]),
         (lambda x: np.sum(np.where(x > 0, np.sqrt(np.sqrt(x)), x)), (np.zeros(2),), [1, 1]),
         (lambda x: np.sum(np.where(x > 0, x**0.5, 0.0)), (BOUNDARY,), [0, 0, 0.5**1.5]),
+        (lambda x: np.sum(np.where(x > 0, safe_log(x), 0.0)), (np.zeros(2),), [0, 0]),
         (lambda x: 1.0 / (1.0 + np.exp(-x)), (-800.0,), 0.0),
         (
             lambda x: np.sum(np.tanh(x)) + np.sum(1.0 / np.cosh(x) ** 2),

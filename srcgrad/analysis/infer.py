@@ -7,6 +7,7 @@ assignments join.  Calls of user functions are inferred for the argument types a
 from __future__ import annotations
 
 import inspect
+import logging
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,6 +26,7 @@ from srcgrad.analysis.targets import (
     Uncharted,
     User,
 )
+from srcgrad.errors import UnsupportedSyntax
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.methods import INPLACE_METHODS, METHODS
@@ -146,6 +148,9 @@ class Inference:
             case ir.Verbatim():
                 for v in stmt.writes:
                     self.bind(v.name, ty.UNKNOWN)
+            case ir.With(bound=str() as name, special=None):
+                self.bind(name, ty.UNKNOWN)
+                self.block(stmt.body)
             case ir.With(special="override"):
                 self.scopes.append(self.program.lexical(stmt))
                 self.block(stmt.body)
@@ -331,6 +336,9 @@ class Inference:
             self.target(stmt, Container("alias"))
             first = self.atom(ir.unstar(args[0]))
             return first if special == "same" else self.same(first)
+        if value is logging.getLogger:
+            self.target(stmt, Constant(ty.Object(logging.Logger)))
+            return ty.Object(logging.Logger)
         entry = self.rule(value)
         if entry is not None and entry.given and entry.builtin is None and not entry.pure:
             return user_rules.call(self, stmt, entry, value, args, kwargs, where)
@@ -511,7 +519,16 @@ class Inference:
         kwargs: Sequence[tuple[str | None, ir.Atom]],
         closure: ir.Atom | None = None,
     ) -> ty.Type | None:
-        bound = bind_user(fn, args, kwargs, self.program.defaults(fn))
+        spread = [a.value for a in args if isinstance(a, ir.Star)]
+        spread += [v for k, v in kwargs if k is None]
+        try:
+            bound = bind_user(fn, args, kwargs, self.program.defaults(fn))
+        except UnsupportedSyntax:
+            if not any(isinstance(self.atom(a), ty.Tuple | ty.List | ty.Dict) for a in spread):
+                raise
+            # The next round has the items of what is starred one by one, if its length is known.
+            self.target(stmt, Uncharted(fn.name, "a starred argument has an unknown length"))
+            return ty.UNKNOWN
         return self.invoke_bound(stmt, fn, bound, closure)
 
     def invoke_bound(

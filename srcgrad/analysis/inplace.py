@@ -285,7 +285,9 @@ class _Desugar:
             return None
         kwargs = dict(expr.kwargs)
         if kwargs.get("out", _NONE) != _NONE:
-            rest = tuple((k, v) for k, v in expr.kwargs if k != "out")
+            # `casting` is about the way into `out`.
+            dropped = ("out", "casting") if isinstance(fn, np.ufunc) else ("out",)
+            rest = tuple((k, v) for k, v in expr.kwargs if k not in dropped)
             if draws and not expr.args and "size" not in kwargs:
                 rest = (("size", self.numpy("shape", kwargs["out"])), *rest)
             elif isinstance(target, Library) and not target.entry.pure:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srcgrad.analysis.partials import Term
-from srcgrad.analysis.targets import Library, bound_atoms
+from srcgrad.analysis.targets import Library, User, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -103,6 +103,8 @@ class Lanes:
 
     def is_useful(self, stmt: ir.Assign, useful: set[str]) -> bool:
         target = self.unit.facts.targets.get(stmt.sid)
+        if isinstance(target, User):
+            return True
         if isinstance(target, Library) and target.entry.kind != "function":
             return any(
                 passage(t) is not None
@@ -130,6 +132,9 @@ class Lanes:
 
     def use(self, stmt: ir.Stmt) -> None:
         target = self.unit.facts.targets.get(stmt.sid)
+        if isinstance(stmt, ir.Exit) and isinstance(stmt.value, ir.Var):
+            self._uses.setdefault(stmt.value.name, []).append(self.unit.spec.lanes)
+            return
         if isinstance(stmt, ir.Assign) and stmt.inplace is None:
             inside = stmt.target.name in self.masked
             if isinstance(target, Library):

@@ -166,7 +166,10 @@ class NeedsTable:
                         return False
                     return unit.basic(key) and self.settled(stmt, obj.name)
                 return unit.basic(key) or self._names_item(key)
-            case ir.Attr(obj, _):
+            case ir.Attr():
+                if self._is_shape(stmt.value):
+                    return True
+                obj = stmt.value.obj
                 return not (isinstance(obj, ir.Var) and unit.fx.memory(obj.name))
             case ir.Build(kind, _, _):
                 return kind == "tuple" and not may_hold_memory(t)
@@ -179,6 +182,13 @@ class NeedsTable:
                 )
             case _:
                 return False
+
+    def _is_shape(self, e: ir.Expr) -> bool:
+        """Whether an expression reads of an array what stores into it leave as it is."""
+        match e:
+            case ir.Attr(ir.Var(name), "shape" | "ndim" | "size" | "dtype"):
+                return isinstance(self.unit.type(name), ty.Array)
+        return False
 
     def settled(self, stmt: ir.Stmt, array: str) -> bool:
         """Whether nothing that runs after a statement writes into an array or what shares its
@@ -268,7 +278,7 @@ class NeedsTable:
             if again is not None:
                 n, c = self.roots_of(ir.operands(again.value))
                 names |= n
-                contents |= c
+                contents |= set() if self._is_shape(again.value) else c
                 continue
             names.add(a.name)
             if self.unit.fx.memory(a.name):

@@ -77,6 +77,7 @@ class Recording:
 def record(unit: Unit, names: Names) -> Recording:
     """Decide what is kept, and rewrite the unit's body so that the way taken is known."""
     needs = NeedsTable(unit)
+    unit.masked = needs.lanes.masked
     found = Recording(unit, needs, Control())
     _choose_tracking(found)
     flow = _Flow(found)

@@ -212,6 +212,10 @@ class _Sharpen:
         value = stmt.value
         if not isinstance(value, ir.Call | ir.Method | ir.Build):
             return [stmt]
+        if isinstance(value, ir.Call | ir.Method) and any(k is None for k, _ in value.kwargs):
+            named = self.unpack_named(stmt, value)
+            if named is not None:
+                return named
         args = value.items if isinstance(value, ir.Build) else value.args
         lengths = [self.length(a) for a in args]
         if not any(isinstance(a, ir.Star) and n is not None for a, n in zip(args, lengths, strict=True)):
@@ -232,11 +236,52 @@ class _Sharpen:
             return [*before, replace(stmt, value=replace(value, items=tuple(new)))]
         return [*before, replace(stmt, value=replace(value, args=tuple(new)))]
 
+    def unpack_named(
+        self, stmt: ir.Assign | ir.Effect, value: ir.Call | ir.Method
+    ) -> list[ir.Stmt] | None:
+        """`f(**options)` for a dict of known keys is `f(scale=options["scale"], ...)`."""
+        before: list[ir.Stmt] = []
+        new: list[tuple[str | None, ir.Atom]] = []
+        for k, a in value.kwargs:
+            t = self.facts.of(a)
+            if k is not None:
+                new.append((k, a))
+                continue
+            if not isinstance(t, ty.Dict) or t.items is None or self.grows(a):
+                return None
+            for name, _ in t.items:
+                if not isinstance(name, str):
+                    return None
+                sid = next(self.sids)
+                temp = ir.Var(f"%s{sid}")
+                before.append(ir.Assign(sid, stmt.loc, temp, ir.Index(a, ir.Const(name))))
+                new.append((name, temp))
+        self.changed = True
+        return [*before, replace(stmt, value=replace(value, kwargs=tuple(new)))]
+
+    def grows(self, a: ir.Atom) -> bool:
+        """Whether the function may change the keys of a dict or the length of a list."""
+        for s in ir.walk(self.facts.fn.body):
+            if isinstance(s, ir.Store) and s.base == a:
+                return True
+            value = getattr(s, "value", None)
+            if isinstance(value, ir.Method) and value.obj == a:
+                return True
+        return False
+
     def length(self, arg: ir.Atom | ir.Star) -> int | None:
         if not isinstance(arg, ir.Star):
             return None
         t = self.facts.of(arg.value)
-        return len(t.items) if isinstance(t, ty.Tuple) else None
+        if isinstance(t, ty.Tuple):
+            return len(t.items)
+        if isinstance(t, ty.List) and isinstance(arg.value, ir.Var) and arg.value.is_temp:
+            for s in ir.walk(self.facts.fn.body):
+                if isinstance(s, ir.Assign) and s.target == arg.value:
+                    made = s.value
+                    plain = isinstance(made, ir.Build) and not any(isinstance(i, ir.Star) for i in made.items)
+                    return len(made.items) if isinstance(made, ir.Build) and plain else None
+        return None
 
     def decide(self, test: ir.Expr) -> Any:
         """The truth of a test where types settle it."""

@@ -20,7 +20,8 @@ class Spec:
     """What a callee is compiled for: argument types, which are active, and which share written memory.
 
     `groups` gives each parameter (captured variables last) the number of its memory class in the
-    caller, None where its adjoint is passed by value."""
+    caller, None where its adjoint is passed by value; `lanes` says that a mask of the lanes that
+    count comes with the cotangent of the result (`analysis/lanes.py`)."""
 
     fn: ir.Function
     types: tuple[ty.Type, ...]
@@ -28,6 +29,7 @@ class Spec:
     groups: tuple[int | None, ...] = ()
     result_active: bool = True
     result_memory: bool = False
+    lanes: bool = False
 
 
 @dataclass
@@ -41,6 +43,7 @@ class Unit:
     act: Activity
     body: ir.Block = ()
     kinds: dict[str, str] = field(default_factory=dict)
+    masked: set[str] = field(default_factory=set)  # variables with a mask of lanes
 
     @cached_property
     def params(self) -> list[str]:
@@ -205,6 +208,19 @@ class Unit:
         found = Inference(self.program, self.facts).index(ir.Index(stmt.base, stmt.key))
         return found or ty.UNKNOWN
 
+    def truncates(self, stmt: ir.Stmt) -> bool:
+        """Whether a value that may have a derivative goes into an array of integers."""
+        if not isinstance(stmt, ir.Store) or not isinstance(stmt.value, ir.Var):
+            return False
+        base = self.facts.of(stmt.base)
+        if not isinstance(base, ty.Array) or ty.can_be_active(base):
+            return False
+        return ty.can_be_active(self.type(stmt.value.name)) and stmt.value.name in self.act.varied
+
+    def may_truncate(self, stmt: ir.Stmt) -> bool:
+        """The same, where only the types at run time can tell."""
+        return self.truncates(stmt) and isinstance(self.facts.of(stmt.value), ty.Unknown)  # type: ignore[union-attr]
+
     def basic(self, key: ir.Key) -> bool:
         return surely_basic(self.facts, key)
 
@@ -237,12 +253,9 @@ def refuse_truncation(unit: Unit) -> None:
     for stmt in ir.walk(unit.body):
         if not isinstance(stmt, ir.Store) or not isinstance(stmt.value, ir.Var):
             continue
-        base = unit.facts.of(stmt.base)
-        if not isinstance(base, ty.Array) or ty.can_be_active(base):
-            continue
-        t = unit.facts.of(stmt.value)
-        sure = isinstance(t, ty.Number | ty.Array) and ty.can_be_active(t)
-        if sure and stmt.value.name in unit.act.varied:
+        if unit.truncates(stmt) and isinstance(unit.facts.of(stmt.value), ty.Number | ty.Array):
+            base = unit.facts.of(stmt.base)
+            assert isinstance(base, ty.Array)
             shown = stmt.base.name if isinstance(stmt.base, ir.Var) else "an array"
             raise located(
                 NotDifferentiable,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory
 from srcgrad.analysis.targets import bound_atoms
@@ -28,6 +29,7 @@ from srcgrad.rules.python import OPERATORS
 from srcgrad.transform import forwardrules
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
+from srcgrad.transform.adjoint.forward import truncation
 from srcgrad.transform.fresh import is_fresh
 from srcgrad.transform.module import Module
 from srcgrad.transform.parameters import arguments
@@ -127,6 +129,8 @@ class Walk:
         """Temporaries that a tangent mentions."""
         out: set[str] = set()
         for stmt in ir.walk(self.unit.body):
+            if self.unit.may_truncate(stmt):
+                out |= {v.name for v in ir.reads(stmt) if "%" in v.name}
             if not self.touches(stmt):
                 continue
             for v in ir.reads(stmt):
@@ -259,6 +263,8 @@ class Walk:
         self.out = []
         if isinstance(stmt, ir.Assign) and self.touches(stmt) and not self.is_replaced(stmt):
             self.assign(stmt)
+            if stmt.sid in self.tried and stmt.inplace is None and not stmt.target.is_temp:
+                self.hold_back(stmt)
         elif isinstance(stmt, ir.Store) and self.unit.differentiates(stmt):
             self.store(stmt)
         elif isinstance(stmt, ir.Effect) and self.unit.differentiates(stmt):
@@ -280,7 +286,24 @@ class Walk:
             if ir.blocks(stmt) or syn.names_in(e) & written or self.writes_memory(stmt):
                 self.settle(name)
         settled, self.out = self.out, []
-        return [*settled, *own]
+        return [*settled, *truncation(self.unit, self.text, stmt), *own]
+
+    @cached_property
+    def tried(self) -> set[int]:
+        """The statements that an exception may keep from being done, with a handler for it."""
+        tries = [s for s in ir.walk(self.unit.body) if isinstance(s, ir.Try) and s.handlers]
+        return {s.sid for t in tries for s in ir.walk(t.body)}
+
+    def hold_back(self, stmt: ir.Assign) -> None:
+        """Bind the tangent behind the statement: an exception leaves both as they were."""
+        name = self.dot_name(stmt.target.name)
+        if stmt.target.name in self.waiting:
+            self.out.append(syn.assign(name, self.waiting.pop(stmt.target.name)))
+        for node in self.out:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
+                kept = self.text.names.temporary() + "_dot"
+                node.targets = [ast.Name(kept, ast.Store())]
+                self.late.setdefault(stmt.sid, []).append(syn.assign(name, syn.name(kept)))
 
     def writes_memory(self, stmt: ir.Stmt) -> bool:
         return isinstance(stmt, ir.Store | ir.Effect) or (

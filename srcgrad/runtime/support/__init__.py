@@ -480,6 +480,9 @@ from srcgrad.runtime.support.memory import (
     refuse_shared as refuse_shared,
 )
 from srcgrad.runtime.support.memory import (
+    refuse_truncation as refuse_truncation,
+)
+from srcgrad.runtime.support.memory import (
     save_inplace as save_inplace,
 )
 from srcgrad.runtime.support.memory import (

@@ -244,6 +244,16 @@ def store_back(u: Any, u_bar: Any, key: Any, saved: Any) -> Any:
     return g
 
 
+def refuse_truncation(value: Any) -> None:
+    """Refuse to store a value with a derivative into an array of integers."""
+    if is_number(value) or is_floating(value):
+        raise error(
+            "NotDifferentiable",
+            "a value with a derivative is stored into an array of integers, which truncates it: "
+            "make the array of floats",
+        )
+
+
 def add_at_back(u: Any, u_bar: Any, key: Any, saved: Any) -> Any:
     """Undo `np.add.at(u, key, value)`; the cotangent of the value comes back."""
     u[key] = saved

@@ -402,6 +402,8 @@ class Adjoint:
             else:
                 reverse.state[RESULT] = Adj(syn.name("result_bar"), False, False)
         text.names.suffix("bar")
+        if unit.spec.lanes:
+            reverse.result_lanes = text.names.fresh("lanes")
         text.names.taken.add("result_bar")
         text.names._made["%result", "bar"] = "result_bar"
         text.printed[RESULT] = "%result"
@@ -466,7 +468,8 @@ class Adjoint:
         args = arguments(self.module, self.program, unit, plain=True)
         args.args += [ast.arg(b) for b in bars]
         first = _function(names[0], args, out)
-        back = ast.arguments([], [ast.arg("result_bar"), ast.arg("saved")], None, [], [], None, [])
+        given = ["result_bar", "saved", *([reverse.result_lanes] if unit.spec.lanes else [])]
+        back = ast.arguments([], [ast.arg(n) for n in given], None, [], [], None, [])
         self.order.append([first, _function(names[1], back, body)])
 
 

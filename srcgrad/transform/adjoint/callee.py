@@ -25,6 +25,7 @@ class CompiledCallee:
     memory: bool  # it writes or passes on memory of its arguments
     shadows: list[ir.Atom]  # arguments whose shadows follow the arguments of forward
     returned: list[Bound | Part]  # arguments whose adjoints reverse returns, in order
+    lanes: bool = False  # reverse takes a mask of the lanes of the result that count
 
 
 @dataclass
@@ -62,7 +63,10 @@ class Callees:
         )
         result_active = isinstance(stmt, ir.Assign) and unit.is_active(stmt.target)
         result_memory = result_active and unit.kind(stmt.target.name) == "memory"  # type: ignore[union-attr]
-        spec = Spec(target.fn, target.types, active, _normal(groups), result_active, result_memory)
+        lanes = result_active and not result_memory and stmt.target.name in unit.masked  # type: ignore[union-attr]
+        spec = Spec(
+            target.fn, target.types, active, _normal(groups), result_active, result_memory, lanes
+        )
         forward, reverse = self.compile(spec)
         shadows = [
             b for b, g, a in zip(bounds, groups, active, strict=True) if g is not None and a and not isinstance(b, Packed)
@@ -85,7 +89,7 @@ class Callees:
             )
         result = "none" if not result_active else "memory" if result_memory else "value"
         memory = any(g is not None and a for g, a in zip(groups, active, strict=True))
-        return CompiledCallee(forward, reverse, result, memory, shadows, returned)
+        return CompiledCallee(forward, reverse, result, memory, shadows, returned, lanes)
 
     def _group(
         self, unit: Unit, stmt: ir.Stmt, b: Bound, t: ty.Type, target: User

@@ -59,7 +59,7 @@ class Forward:
         if any(self.tracked(v.name) for v in ir.writes(stmt)):
             return True
         if isinstance(stmt, ir.Store):
-            return self.is_unknown_store(stmt)
+            return self.is_unknown_store(stmt) or self.unit.may_truncate(stmt)
         if isinstance(stmt, ir.Effect | ir.Assign):
             target = self.unit.facts.targets.get(stmt.sid)
             if isinstance(target, User):
@@ -98,7 +98,7 @@ class Forward:
             out.append(self.slots.record_item(stmt))
         elif stmt.sid in self.found.undone and not self.is_unknown_inplace(stmt):
             out += self.slots.record_contents(stmt)
-        return out
+        return [*truncation(self.unit, self.text, stmt), *out]
 
     def handling(self, stmt: ir.Try, k: int) -> list[ast.stmt]:
         """A handler that the reverse sweep can't go back through refuses when it is entered."""
@@ -239,8 +239,8 @@ class Forward:
                 return self.module.support("part_bar", here, there, bar, self.slots.key_value(key))
             case ir.Attr(_, attr) if target is None:
                 return self.module.support("attr_bar", here, bar, ast.Constant(attr))
-        if isinstance(target, Container):
-            return self.module.support("alias_bar", there, bar)
+        if isinstance(target, Container):  # x itself, or the list of a dict's keys
+            return self.module.support("view_bar", here, there, bar)
         return self.module.support("view_bar", here, there, self.swapped(stmt, alias))
 
     def swapped(self, stmt: ir.Assign, alias: ir.Var) -> ast.expr:
@@ -355,6 +355,15 @@ class Forward:
             return ast.Tuple(items, ast.Load())
         keys: list[ast.expr | None] = [None if k is None else ast.Constant(k) for k in b.keys]
         return ast.Dict(keys, items)
+
+
+def truncation(unit: Unit, text: Text, stmt: ir.Stmt) -> list[ast.stmt]:
+    """Where it is known only at run time whether an array of integers truncates a value: ask."""
+    if not unit.may_truncate(stmt):
+        return []
+    assert isinstance(stmt, ir.Store) and isinstance(stmt.value, ir.Var)
+    made = text.module.support("refuse_truncation", syn.name(text.var(stmt.value.name)))
+    return [ast.Expr(made)]
 
 
 class _Swapped(Text):

@@ -71,6 +71,7 @@ class Reverse:
     inline: dict[str, tuple[ir.Assign, ir.Var]] = field(default_factory=dict)  # views not bound
     shared: dict[str, ast.expr] = field(default_factory=dict)  # `let` names of the rule at hand
     result_seed: str | None = None
+    result_lanes: str = "lanes"  # the parameter with the mask of the result
     guarded_tries: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -683,6 +684,8 @@ class Reverse:
         if adj is None:
             return
         node = adj.waiting if adj.waiting is not None else self.bar_node(RESULT)
+        if self.unit.spec.lanes:
+            self.masks.put(name, Mask(syn.name(self.result_lanes), ty.UNKNOWN))
         self.add(name, node, owned=False, thin=False)
 
     def result_is_shadow(self) -> bool:
@@ -1761,7 +1764,11 @@ class Reverse:
             kept_bar = syn.name(self.text.names.temporary() + "_bar")
             self.emit(syn.assign(kept_bar, cotangent))
             cotangent = kept_bar
-        made = syn.call(found.reverse, cotangent, saved)
+        mask: list[ast.expr] = []
+        if found.lanes and isinstance(stmt, ir.Assign):
+            given = self.masks.take(stmt.target.name)
+            mask = [syn.number(True) if given is None else self.masks.positive(given)]
+        made = syn.call(found.reverse, cotangent, saved, *mask)
         targets = found.returned
         self.undo_after_call(stmt, made, targets, found)
 

@@ -1,0 +1,147 @@
+"""The passes over loops: what they write, and that the gradient stays what it was."""
+
+from __future__ import annotations
+
+import ast
+import math
+
+import numpy as np
+import pytest
+
+import srcgrad as sg
+from srcgrad.transform import loops
+
+pytest.importorskip("numba")
+
+
+def nearest(p, c):
+    cost = 0.0
+    for i in range(p.shape[0]):
+        best = np.inf
+        for j in range(c.shape[0]):
+            s = 0.0
+            for q in range(p.shape[1]):
+                t = p[i, q] - c[j, q]
+                s += t * t
+            if s < best:
+                best = s
+        cost += best
+    return cost
+
+
+def stencil(p, c):
+    a = p.copy()
+    for _ in range(3):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                p[i, j] = 0.3 * (a[i, j] + a[i - 1, j] + a[i + 1, j] + a[i, j - 1]) * c[0, 0]
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = math.sin(p[i, j])
+    return np.sum(a * a)
+
+
+def product(p, c):
+    s = 0.0
+    for i in range(p.shape[0]):
+        for k in range(c.shape[0]):
+            t = 0.0
+            for j in range(p.shape[1]):
+                t += p[i, j] * c[k, j]
+            s += t * t * c[k, 0]
+    return s
+
+
+def carried(p, c):
+    x = c[0, 0]
+    for i in range(p.shape[0]):
+        p[i, 0] = p[i - 1, 0] * x + p[i, 1]
+        x = math.tanh(x + p[i, 0])
+    return x + p[1, 0]
+
+
+PROGRAMS = (nearest, stencil, product, carried)
+NAMES = [one.__name__ for one in loops.PASSES]
+
+
+def arguments():
+    rng = np.random.default_rng(3)
+    return rng.random((5, 4)), rng.random((3, 4))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_gradient_is_the_same_with_and_without_each_pass(program, monkeypatch):
+    expected = sg.grad(program, wrt=(0, 1))(*arguments())
+    for off in ([], NAMES):
+        monkeypatch.setattr(loops, "skipped", set(off))
+        got = sg.grad(program, wrt=(0, 1), backend="numba")(*arguments())
+        for a, b in zip(got, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_pass_changes_a_program_and_can_be_turned_off(name, monkeypatch):
+    def texts():
+        return [sg.grad(p, wrt=(0, 1), backend="numba") for p in PROGRAMS]
+
+    full = texts()
+    shown = []
+    for df in full:
+        df.specialize(*arguments())
+        shown.append(df.source)
+    monkeypatch.setattr(loops, "skipped", {name})
+    less = []
+    for df in texts():
+        df.specialize(*arguments())
+        less.append(df.source)
+    assert shown != less
+
+
+def improved(text: str) -> str:
+    tree = ast.Module(loops.improve(ast.parse(text).body), [])
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a_bar[i - 1] += a_bar[i]",
+        "s = s * 0.5 + a[i]",
+        "a_bar[i] = a_bar[k]",
+        "s += t; t = a[i]",
+        "b_bar[i] += s; s += a[i]",
+    ],
+)
+def test_iterations_that_depend_on_one_another_stay_in_order(body):
+    text = f"""
+def f(a, s, t, k, n):
+    a_bar = np.zeros(n)
+    b_bar = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        {body}
+    return a_bar, b_bar, s, t
+"""
+    assert "range(n - 1, -1, -1)" in improved(text)
+
+
+def test_views_of_one_array_are_not_told_apart():
+    text = """
+def f(a, n):
+    a_bar = np.zeros((n, n))
+    row = a_bar[0]
+    for i in range(n - 1, -1, -1):
+        a_bar[i, 0] = row[i] + a[i]
+    return a_bar
+"""
+    assert "range(n - 1, -1, -1)" in improved(text)
+
+
+def test_a_sum_is_added_only_if_the_loop_ran():
+    text = """
+def f(a, k, n):
+    a_bar = np.zeros(n)
+    for i in range(n):
+        a_bar[k] += a[i]
+    return a_bar
+"""
+    assert "if n > 0:\n        a_bar[k] += a_bar_sum" in improved(text)
