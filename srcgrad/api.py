@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import threading
+import typing
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -302,12 +303,13 @@ class GradFunction:
 
     def _annotated(self) -> tuple[ty.Type, ...]:
         out = []
+        hints = self._primal.hints()
         fixed = dict(zip(self._primal.signature.parameters, self._primal.full(()), strict=False))
         for name, p in self._primal.signature.parameters.items():
             if name in fixed:
                 out.append(probe.type_of(fixed[name]))
                 continue
-            t = probe.from_annotation(p.annotation) if p.annotation is not p.empty else None
+            t = probe.from_annotation(hints.get(name, p.annotation)) if p.annotation is not p.empty else None
             out.append(t if t is not None and self._specialize else ty.UNKNOWN)
         return tuple(out)
 
@@ -398,6 +400,13 @@ class _Primal:
         if plain is not self.fn and _has_rule(plain, scopes):
             return stand_in(plain, self.signature)
         return self.fn
+
+    def hints(self) -> dict[str, Any]:
+        """Annotations as objects, also where they are written as text."""
+        try:
+            return typing.get_type_hints(self.fn if self.inner is None else self.inner._primal.fn)
+        except Exception:
+            return {}  # a name in an annotation means nothing here: the type stays unknown
 
     def keywords(self) -> dict[str, Any]:
         """Keyword arguments that a `functools.partial` gives."""

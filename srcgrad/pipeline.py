@@ -83,9 +83,11 @@ class Compiled:
             assert self.tree is not None and self.program is not None
             lines = writer.line_table(self.tree, self.text)
             raise self.backend.explained(error, self.text, lines, self.file) from None
+        before = len(getattr(error, "__notes__", ()))
         if self.rules:
             rulenotes.add_note(error, self.rules)
-        self.note_place(error)
+        if len(getattr(error, "__notes__", ())) == before:
+            self.note_place(error)
 
     def note_place(self, error: BaseException) -> None:
         """Note the user's line behind the line of generated text where an exception came up."""
@@ -208,7 +210,7 @@ def _numba_tree(
     if numba_text.is_cacheable(module):
         options["cache"] = True
     body = numba_text.adapt(functions, options, numba_text.is_single(request.types))
-    body = loops.improve(body)
+    body = loops.improve(body, module.ndims)
     frozen = numba_text.frozen(module, options)
     notes = numba_text.notes(module, program.sources)
     head = [*_header(fn, request), *notes, *numba_text.imports(body, module)]

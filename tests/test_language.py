@@ -517,14 +517,6 @@ def for_over_zip_enumerate_reversed(x):
     return total
 
 
-@program(V)
-def lists_of_enumerations(x):
-    total = 0.0
-    for i, v in reversed(list(enumerate(x))):
-        total += i * v * v
-    return total
-
-
 @program([0.5, 1.5])
 def for_else(values):
     total = 0.0

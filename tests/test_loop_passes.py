@@ -98,7 +98,7 @@ def test_each_pass_changes_a_program_and_can_be_turned_off(name, monkeypatch):
 
 
 def improved(text: str) -> str:
-    tree = ast.Module(loops.improve(ast.parse(text).body), [])
+    tree = ast.Module(loops.improve(ast.parse(text).body, {"a_bar": 1}), [])
     return ast.unparse(ast.fix_missing_locations(tree))
 
 

@@ -300,7 +300,8 @@ class Instrument:
             if not isinstance(atom, ir.Var):
                 continue
             names, contents = self.needs.roots_of([atom])
-            stored = contents or any(self.unit.fx.stored(n) for n in names)
+            read = self.needs.element_roots([atom])
+            stored = contents or any(self.unit.fx.stored(n) for n in read)
             if names & written or stored:
                 name = self.names.fresh(f"{atom.name.split('%')[0] or field_name}_at_entry")
                 self.unit.facts.types[name] = self.unit.type(atom.name)

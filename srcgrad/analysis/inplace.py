@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -21,31 +20,37 @@ import numpy as np
 
 from srcgrad.analysis import webs
 from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.inplace_calls import (
+    DRAWS,
+    FUNCTIONS,
+    METHODS,
+    NONE,
+    TRUE,
+    WHOLE,
+    Args,
+    bind_call,
+)
 from srcgrad.analysis.targets import Library
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.rebuild import with_blocks
 from srcgrad.runtime import support
 
-Args = dict[str, ir.Atom]
-WHOLE = ir.Const(...)
-_NONE, _TRUE, _FALSE = ir.Const(None), ir.Const(True), ir.Const(False)
-
 
 def desugar(facts: Facts) -> ir.Function | None:
     """The function without calls that write into arrays, or None when it has none."""
-    work = _Desugar(facts, count(1 + max((s.sid for s in ir.walk(facts.fn.body)), default=0)))
+    work = Desugar(facts, count(1 + max((s.sid for s in ir.walk(facts.fn.body)), default=0)))
     body = work.block(facts.fn.body)
     return webs.split(replace(facts.fn, body=body)) if work.changed else None
 
 
 @dataclass
-class _Desugar:
+class Desugar:
     facts: Facts
     sids: Any
     changed: bool = False
     out: list[ir.Stmt] = field(default_factory=list)
-    result: ir.Atom = _NONE  # what the call at hand gives
+    result: ir.Atom = NONE  # what the call at hand gives
     loc: ir.Loc = field(default_factory=lambda: ir.Loc("", 0, 0, 0, 0))
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -132,7 +137,7 @@ class _Desugar:
         if isinstance(key, ir.KeyTuple):
             return self.bind(ir.Build("tuple", tuple(map(self.as_atom, key.items))))
         if isinstance(key, ir.Slice):
-            parts = tuple(_NONE if a is None else a for a in (key.lower, key.upper, key.step))
+            parts = tuple(NONE if a is None else a for a in (key.lower, key.upper, key.step))
             builtin = ir.Global(ir.Root("builtins", ""), ("slice",), slice)
             return self.bind(ir.Call(builtin, parts))
         return key
@@ -151,7 +156,7 @@ class _Desugar:
         if made:
             if isinstance(stmt, ir.Assign):
                 self.out.append(replace(stmt, value=self.result))
-            self.result = _NONE
+            self.result = NONE
             return True
         return self.with_out(stmt)
 
@@ -178,21 +183,21 @@ class _Desugar:
         fn = self.callee(expr)
         owner = getattr(fn, "__self__", None)
         if isinstance(owner, np.ufunc) and getattr(fn, "__name__", "") == "at":
-            args = _bind("a, indices, b", expr.args, expr.kwargs)
+            args = bind_call("a, indices, b", expr.args, expr.kwargs)
             return args is not None and self.at(owner.__name__, args)
-        found = _FUNCTIONS.get(id(fn))
+        found = FUNCTIONS.get(id(fn))
         if found is None:
             return False
         signature, write = found
-        args = _bind(signature, expr.args, expr.kwargs)
+        args = bind_call(signature, expr.args, expr.kwargs)
         return args is not None and write(self, args)
 
     def method(self, expr: ir.Method) -> bool:
         t = self.facts.of(expr.obj)
-        if not isinstance(t, ty.Array | ty.Unknown) or expr.name not in _METHODS:
+        if not isinstance(t, ty.Array | ty.Unknown) or expr.name not in METHODS:
             return False
-        signature, write = _METHODS[expr.name]
-        args = _bind(signature, (expr.obj, *expr.args), expr.kwargs)
+        signature, write = METHODS[expr.name]
+        args = bind_call(signature, (expr.obj, *expr.args), expr.kwargs)
         return args is not None and write(self, args)
 
     def items(self, a: ir.Atom) -> tuple[ir.Atom, ...] | None:
@@ -252,8 +257,8 @@ class _Desugar:
             if len(t.items) != 1:
                 return False
             out = self.bind(ir.Index(out, ir.Const(0)))
-        where = dict(expr.kwargs).get("where", _TRUE)
-        if isinstance(self.callee(expr), np.ufunc) and where != _TRUE:
+        where = dict(expr.kwargs).get("where", TRUE)
+        if isinstance(self.callee(expr), np.ufunc) and where != TRUE:
             self.masked(expr, where, out)
         else:
             self.store(out, WHOLE, self.bind(expr))
@@ -277,14 +282,14 @@ class _Desugar:
     ) -> tuple[ir.Atom, ir.Call | ir.Method] | None:
         """The array given for the result, and the call without it."""
         target, fn = self.facts.targets.get(stmt.sid), self.callee(expr)
-        draws = fn in _DRAWS
+        draws = fn in DRAWS
         if not isinstance(target, Library) and not isinstance(fn, np.ufunc) and not draws:
             return None
         starred = any(isinstance(a, ir.Star) for a in expr.args)
         if starred or any(k is None for k, _ in expr.kwargs):
             return None
         kwargs = dict(expr.kwargs)
-        if kwargs.get("out", _NONE) != _NONE:
+        if kwargs.get("out", NONE) != NONE:
             # `casting` is about the way into `out`.
             dropped = ("out", "casting") if isinstance(fn, np.ufunc) else ("out",)
             rest = tuple((k, v) for k, v in expr.kwargs if k not in dropped)
@@ -297,10 +302,10 @@ class _Desugar:
         if place is None or place >= len(expr.args):
             return None
         out = expr.args[place]
-        if out == _NONE or isinstance(out, ir.Star):
+        if out == NONE or isinstance(out, ir.Star):
             return None
         last = place == len(expr.args) - 1
-        after = () if last else (_NONE, *expr.args[place + 1 :])
+        after = () if last else (NONE, *expr.args[place + 1 :])
         return out, replace(expr, args=(*expr.args[:place], *after))
 
 
@@ -312,129 +317,5 @@ def _place_of_out(target: object, fn: Any, method: bool) -> int | None:
         return names.index("out") - method if "out" in names else None
     return fn.nin if isinstance(fn, np.ufunc) and fn.nout == 1 else None
 
-
-def _bind(signature: str, args: Any, kwargs: Any) -> Args | None:
-    """The arguments of a call by name, defaults included."""
-    if any(isinstance(a, ir.Star) for a in args) or any(k is None for k, _ in kwargs):
-        return None
-    namespace: dict[str, Any] = {}
-    exec(f"def f({signature}): pass", namespace)
-    try:
-        bound = inspect.signature(namespace["f"]).bind(*args, **dict(kwargs))
-    except TypeError:
-        return None
-    bound.apply_defaults()
-    atoms = (ir.Var, ir.Const, ir.Global)
-    return {k: v if isinstance(v, atoms) else ir.Const(v) for k, v in bound.arguments.items()}
-
-
-# ---- functions and methods -------------------------------------------------------------------
-
-
-def _fill(work: _Desugar, args: Args) -> bool:
-    work.store(args["a"], WHOLE, args["value"])
-    return True
-
-
-def _sort(work: _Desugar, args: Args) -> bool:
-    a = args["a"]
-    options = {k: v for k, v in args.items() if k not in ("a", "order") and v != _NONE}
-    if options.get("axis") == ir.Const(-1):
-        del options["axis"]
-    if isinstance(work.facts.of(a), ty.Array):
-        work.store(a, WHOLE, work.numpy("sort", a, **options))
-    elif set(options) <= {"axis"}:
-        # It may be a list, which sorts itself in another way: decided when it runs.
-        work.store(a, WHOLE, work.support("sorted_array", a, *options.values()))
-    else:
-        return False
-    return True
-
-
-def _partition(work: _Desugar, args: Args) -> bool:
-    a = args["a"]
-    if not isinstance(work.facts.of(a), ty.Array):
-        return False
-    work.store(a, WHOLE, work.numpy("partition", a, args["kth"], args["axis"]))
-    return True
-
-
-def _copyto(work: _Desugar, args: Args) -> bool:
-    value = args["src"]
-    if args["where"] != _TRUE:
-        value = work.numpy("where", args["where"], value, args["dst"])
-    work.store(args["dst"], WHOLE, value)
-    return True
-
-
-def _put(work: _Desugar, args: Args) -> bool:
-    key = work.support("flat_index", args["a"], args["ind"], args["mode"])
-    work.store(args["a"], key, work.repeated(args["v"], key))
-    return True
-
-
-def _place(work: _Desugar, args: Args) -> bool:
-    a = args["arr"]
-    key = work.support("mask_index", a, args["mask"])
-    work.store(a, key, work.repeated(args["vals"], key))
-    return True
-
-
-def _putmask(work: _Desugar, args: Args) -> bool:
-    a = args["a"]
-    value = args["values"]
-    if not work.is_number(value):
-        value = work.support("cycled_like", value, a)
-    work.store(a, WHOLE, work.numpy("where", args["mask"], value, a))
-    return True
-
-
-def _fill_diagonal(work: _Desugar, args: Args) -> bool:
-    a = args["a"]
-    wrap = () if args["wrap"] == _FALSE else (args["wrap"],)
-    key = work.support("diagonal_index", a, *wrap)
-    work.store(a, key, work.repeated(args["val"], key))
-    return True
-
-
-def _select(work: _Desugar, args: Args) -> bool:
-    """`np.select` is `np.where` inside `np.where`, so that masks of lanes need only know that."""
-    tests, choices = work.items(args["condlist"]), work.items(args["choicelist"])
-    if tests is None or choices is None or len(tests) != len(choices) or not tests:
-        return False
-    work.result = args["default"]
-    for test, choice in zip(reversed(tests), reversed(choices), strict=True):
-        work.result = work.numpy("where", test, choice, work.result)
-    return True
-
-
-def _put_along_axis(work: _Desugar, args: Args) -> bool:
-    a = args["arr"]
-    key = work.support("along_axis_index", a, args["indices"], args["axis"])
-    work.store(a, key, args["values"])
-    return True
-
-
-# Methods of a generator that fill an array: as many numbers as it takes.
-_DRAWS = tuple(
-    getattr(np.random.Generator, n) for n in ("random", "standard_normal", "standard_exponential")
-)
-Write = Callable[[_Desugar, Args], bool]
-
-_FUNCTIONS: dict[int, tuple[str, Write]] = {
-    id(np.copyto): ("dst, src, casting='same_kind', where=True", _copyto),
-    id(np.put): ("a, ind, v, mode='raise'", _put),
-    id(np.place): ("arr, mask, vals", _place),
-    id(np.putmask): ("a, mask, values", _putmask),
-    id(np.fill_diagonal): ("a, val, wrap=False", _fill_diagonal),
-    id(np.select): ("condlist, choicelist, default=0", _select),
-    id(np.put_along_axis): ("arr, indices, values, axis", _put_along_axis),
-}
-_METHODS: dict[str, tuple[str, Write]] = {
-    "fill": ("a, value", _fill),
-    "sort": ("a, axis=-1, kind=None, order=None, *, stable=None", _sort),
-    "partition": ("a, kth, axis=-1, kind='introselect', order=None", _partition),
-    "put": ("a, ind, v, mode='raise'", _put),
-}
 
 __all__ = ["desugar"]

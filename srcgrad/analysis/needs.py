@@ -183,6 +183,19 @@ class NeedsTable:
             case _:
                 return False
 
+    def element_roots(self, atoms: Iterable[ir.Atom]) -> set[str]:
+        """The variables whose own value or elements are read, not only their shapes."""
+        out: set[str] = set()
+        for a in atoms:
+            if not isinstance(a, ir.Var):
+                continue
+            again = self.again(a.name) or self.rerun(a.name)
+            if again is None:
+                out.add(a.name)
+            elif not self._is_shape(again.value):
+                out |= self.element_roots(ir.operands(again.value))
+        return out
+
     def _is_shape(self, e: ir.Expr) -> bool:
         """Whether an expression reads of an array what stores into it leave as it is."""
         match e:

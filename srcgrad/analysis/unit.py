@@ -251,6 +251,17 @@ def make_unit(program: Program, spec: Spec) -> Unit:
 def refuse_truncation(unit: Unit) -> None:
     """A value with a derivative must not go into an array of integers, which truncates it."""
     for stmt in ir.walk(unit.body):
+        if isinstance(stmt, ir.Assign) and stmt.target.name in unit.act.varied:
+            t = unit.type(stmt.target.name)
+            if isinstance(t, ty.Array) and t.dtype == object:
+                raise located(
+                    NotDifferentiable,
+                    stmt.loc,
+                    f"{stmt.target.name.split('%')[0] or 'this value'} is an array of dtype object, "
+                    "which can't carry a derivative",
+                    chain=unit.act.chain(stmt.target.name),
+                    fixes=["make an array of floats"],
+                )
         if not isinstance(stmt, ir.Store) or not isinstance(stmt.value, ir.Var):
             continue
         if unit.truncates(stmt) and isinstance(unit.facts.of(stmt.value), ty.Number | ty.Array):

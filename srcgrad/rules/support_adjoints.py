@@ -19,6 +19,7 @@ linear(support.like, "ct, x", ct="g", zero=("x",), at=[(_A, _B)])
 linear(support.private, "x", x="g", at=[(1.5,), (_A,)])
 linear(support.tangent_like, "t, v", t="g", zero=("v",), at=[(_A, _B)])
 
+linear(support.like_items, "t, x", t="g", zero=("x",), at=[([1.0, 2.0], [1.0, 2.0])])
 nondiff(support.zeros, support.seed, support.record_bar)
 nondiff(support.is_part, support.refuse_shared, pure=False)
 
@@ -43,6 +44,7 @@ def _parallel(target: Any, params: str, *writes: str) -> None:
     )
 
 
+_parallel(support.full_tangent, "t, x")
 _parallel(support.accumulate, "a, b", "a")
 _parallel(support.item_add, "a, key, ct", "a")
 _parallel(support.get_add, "a, key, ct", "a")

@@ -25,9 +25,11 @@ class Module:
     reads: dict[tuple[str, tuple[str, ...]], ir.Global] = field(default_factory=dict)
     dtypes: dict[str, Any] = field(default_factory=dict)
     backend: str = "numpy"
+    ndims: dict[str, int] = field(default_factory=dict)  # of arrays by name; -1: several
     frozen: dict[str, ir.Global] = field(default_factory=dict)  # Numba: names of their own
     rules: dict[CodeType, str] = field(default_factory=dict)  # what users' rules are, by their code
     plain: dict[Any, str] = field(default_factory=dict)  # nested functions written out as they are
+    scalars_are_python: bool = True  # no NumPy function can have made a number a NumPy scalar
     _by_id: dict[int, str] = field(default_factory=dict)
 
     def unique(self, want: str) -> str:
@@ -40,6 +42,8 @@ class Module:
 
     def bind_import(self, module: str) -> str:
         got = self.imports.get(module)
+        if module not in ("math",):
+            self.scalars_are_python = False
         if got is None:
             usual = _USUAL.get(module)
             got = usual if usual else self.unique(module.split(".")[-1])
@@ -73,6 +77,9 @@ class Module:
             base = ast.Attribute(base, part, ast.Load())  # type: ignore[assignment]
         return base
 
+    def note_ndim(self, name: str, ndim: int) -> None:
+        self.ndims[name] = ndim if self.ndims.get(name, ndim) == ndim else -1
+
     def freeze(self, a: ir.Global) -> str:
         """A name of this module for what a global of another holds now."""
         if a.root.kind != "module":
@@ -91,6 +98,8 @@ class Module:
         for module, usual in _USUAL.items():
             if usual in names:
                 self.imports.setdefault(module, usual)
+                if usual != "math":
+                    self.scalars_are_python = False
         return node
 
     def support(self, fn: str, *args: ast.expr) -> ast.expr:
@@ -99,6 +108,7 @@ class Module:
 
     def numpy(self, fn: str, *args: ast.expr, **kwargs: ast.expr) -> ast.expr:
         self.imports.setdefault("numpy", "np")
+        self.scalars_are_python = False
         return syn.call(f"np.{fn}", *args, **kwargs)
 
     def import_statements(self) -> list[ast.stmt]:

@@ -82,10 +82,9 @@ def gradient_of(
 def _number(module: Module, t: ty.Number, node: ast.expr | None) -> ast.expr:
     if node is None:
         node = syn.number(0.0)
-    if t.cls is float:
-        return node
-    if t.cls is complex:
-        return node
+    if t.cls in (float, complex):
+        plain = isinstance(node, ast.Constant) or module.scalars_are_python
+        return node if plain else syn.call(t.cls.__name__, node)
     return module.numpy(t.cls.__name__, node)
 
 

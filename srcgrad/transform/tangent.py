@@ -171,6 +171,10 @@ class Walk:
             out.append(syn.assign(dots[0].id, syn.name("tangents")))  # type: ignore[attr-defined]
         else:
             out.append(syn.assign(syn.tuple_of(dots), syn.name("tangents")))
+        for w in wrt:
+            if not isinstance(self.unit.type(w), ty.Number | ty.Array):
+                dot = syn.name(self.dot_name(w))
+                out.append(syn.assign(dot.id, self.support("full_tangent", dot, syn.name(w))))
         for w in self.unit.params:
             if self.active(w) and w not in wrt and not self.unit.fx.memory(w):
                 # It has no tangent yet, but a later value under its name has.
@@ -236,7 +240,7 @@ class Walk:
             return self.module.numpy("zeros", shape, dtype)
         if not ty.can_be_active(t):
             return syn.number(None)
-        return self.support("zeros", self.primal(a))
+        return self.support("full_tangent", syn.number(None), self.primal(a))
 
     out: list[ast.stmt] = field(default_factory=list)
 
@@ -430,7 +434,8 @@ class Walk:
             shape, dtype = (ast.Attribute(node, k, ast.Load()) for k in ("shape", "dtype"))
             self.bind(stmt, self.module.numpy("zeros", shape, dtype), late=True)
         else:
-            self.bind(stmt, self.support("zeros", node), late=True)
+            made = self.support("full_tangent", syn.number(None), node)
+            self.bind(stmt, made, late=True)
 
     def display(self, expr: ir.Build) -> ast.expr:
         items: list[ast.expr] = []

@@ -890,3 +890,6 @@ from srcgrad.runtime.support.tangents import (
 from srcgrad.runtime.support.tangents import (
     like_items as like_items,
 )
+from srcgrad.runtime.support.tangents import (
+    full_tangent as full_tangent,
+)

@@ -50,6 +50,12 @@ class Fields(list[Any]):
         super().__init__()
         self.names = names
 
+    def __getattr__(self, name: str) -> Any:
+        names = self.__dict__.get("names", ())
+        if name not in names:
+            raise AttributeError(name)
+        return self[names.index(name)]
+
 
 def record_bar(fields: dict[str, Any]) -> Record:
     return Record(**fields)

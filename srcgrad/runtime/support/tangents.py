@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import error, is_number, zeros
+from srcgrad.runtime.support.adjoints import Record, error, is_number, zeros
 from srcgrad.runtime.support.memory import private
 
 
@@ -57,6 +58,37 @@ def view_dot(v: Any, a: Any, made: Any, a_dot: Any) -> Any:
             "an array and its tangent are laid out differently where a view is written: copy it first",
         )
     return made if is_view else made.copy()
+
+
+def full_tangent(t: Any, x: Any) -> Any:
+    """A tangent of x without gaps: where there is none it is zero, of x's structure.
+
+    >>> full_tangent([1.0, None], [2.0, 3])
+    [1.0, 0.0]
+    """
+    if isinstance(x, bool | int | float | complex | np.generic):
+        return 0.0 if t is None else t
+    if isinstance(x, np.ndarray):
+        if t is not None:
+            return t
+        return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else float)
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(full_tangent(None if t is None else t[k], v) for k, v in enumerate(x)))
+    if isinstance(x, list | tuple):
+        return type(x)(full_tangent(None if t is None else t[k], v) for k, v in enumerate(x))
+    if isinstance(x, dict):
+        return {k: full_tangent(None if t is None else t.get(k), v) for k, v in x.items()}
+    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+        names = [f.name for f in dataclasses.fields(x)]
+        parts = {n: full_tangent(_field(t, n), getattr(x, n)) for n in names}
+        return Record(**parts)
+    return zeros(x) if t is None else t
+
+
+def _field(t: Any, name: str) -> Any:
+    if t is None:
+        return None
+    return t.get(name) if isinstance(t, dict) else getattr(t, name, None)
 
 
 def like_items(t: Any, x: Any) -> Any:

@@ -1,4 +1,7 @@
-"""Array statements that write in place by other means than assignment: sort, fill, copyto, out=."""
+"""What is left of calls that write in place: refused, with what to write instead.
+
+`analysis/inplace.py` has rewritten those that it knows as stores.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,22 @@ if TYPE_CHECKING:
 
 
 def array_effect(reverse: Reverse, stmt: ir.Effect, expr: ir.Method, name: str) -> None:
+    """`rows.sort(key=...)`: a list that is put in order where it is."""
     del reverse, expr
-    raise located(UnsupportedSyntax, stmt.loc, f"the method {name} writes in place", fixes=["use the function that makes a new array"])
+    raise located(
+        UnsupportedSyntax,
+        stmt.loc,
+        f"the method {name} changes a list or array that carries a derivative in place",
+        fixes=[f"make a new one: {'sorted(...), np.sort(...)' if name == 'sort' else 'a[:] = value'}"],
+    )
 
 
 def library_effect(reverse: Reverse, stmt: ir.Effect, target: Library) -> None:
+    """A library function that writes into an argument in a way that is not known."""
     del reverse
-    raise located(UnsupportedSyntax, stmt.loc, f"{target.entry.name} writes in place", fixes=["assign to a slice"])
+    raise located(
+        UnsupportedSyntax,
+        stmt.loc,
+        f"{target.entry.name} writes into an array that carries a derivative",
+        fixes=["assign its result to a slice: u[...] = f(x)"],
+    )

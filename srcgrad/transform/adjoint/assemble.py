@@ -103,6 +103,10 @@ class Adjoint:
     def start(self, sweeps: Sweeps, seed: ast.expr) -> None:
         """Give the result its cotangent; anything but a name or literal gets a name first."""
         text = sweeps.text
+        if isinstance(seed, ast.Tuple) and isinstance(seed.elts[0], ast.Call):
+            name = text.names.fresh("seed")
+            sweeps.reverse.emit(syn.assign(name, seed.elts[0]))
+            seed = syn.tuple_of([syn.name(name), *seed.elts[1:]])
         if isinstance(seed, ast.Call):
             name = text.names.fresh("seed")
             sweeps.reverse.emit(syn.assign(name, seed))
@@ -194,6 +198,10 @@ class Adjoint:
 
         text.replaces, text.is_replaced = replaces, forward.is_replaced
         out.forward_body = text.block(unit.body)
+        for n, t in unit.facts.types.items():
+            if isinstance(t, ty.Array) and ("%" not in n or n in text.printed) and n != RESULT:
+                self.module.note_ndim(text.var(n), len(t.dims))
+                self.module.note_ndim(reverse.bar(n), len(t.dims))
         return out
 
     def choose_value(self, sweeps: Sweeps, joint: bool, want_value: bool) -> None:

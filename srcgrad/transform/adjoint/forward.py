@@ -250,6 +250,14 @@ class Forward:
         return printer.expr(stmt.value)
 
     def container_shadow(self, stmt: ir.Assign, expr: ir.Expr, target: Container) -> ast.expr:
+        if isinstance(expr, ir.Op):  # two lists or tuples joined
+            bars = [
+                self.module.support("shallow_bar", self.primal(a), self.bar(a.name))
+                if isinstance(a, ir.Var) and self.tracked(a.name)
+                else self.module.support("bar", self.primal(a))
+                for a in expr.args
+            ]
+            return ast.BinOp(bars[0], ast.Add(), bars[1])
         if target.name == "pop" and isinstance(expr, ir.Method):
             args = [self.primal(ir.unstar(a)) for a in expr.args]
             assert isinstance(expr.obj, ir.Var)

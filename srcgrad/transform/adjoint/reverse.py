@@ -813,7 +813,7 @@ class Reverse:
                 self.contribute(expr, g, owned, thin)
             case ir.Index(obj, key):
                 g = self.take_full(name)
-                g = self.after_undo(stmt, g)
+                g = self.apart(self.after_undo(stmt, g), obj)
                 mask = self.masks.take(name)
                 if isinstance(obj, ir.Var) and obj.name in self.lanes.masked:
                     self.masks.put(obj.name, self.masks.of_item(obj, self.key_value(key), mask))
@@ -829,10 +829,21 @@ class Reverse:
                     self.contribute(a, syn.expr("g[k]", g=g, k=syn.number(k)), False)
             case ir.Attr(obj, attr) if target is None:
                 g = self.take_full(name)
-                g = self.after_undo(stmt, g)
+                g = self.apart(self.after_undo(stmt, g), obj)
                 self.add_attr(obj, attr, g)
             case _:
                 self.library_rule(stmt, expr, target)
+
+    def apart(self, g: ast.expr, obj: ir.Atom) -> ast.expr:
+        """A cotangent under another name if it goes into the adjoint that it is: `x = x[1:]`."""
+        if not isinstance(obj, ir.Var):
+            return g
+        root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
+        if self.bar(root.name) not in syn.names_in(g):
+            return g
+        kept = syn.name(self.text.names.temporary() + "_bar")
+        self.emit(syn.assign(kept, g))
+        return kept
 
     def take_full(self, name: str) -> ast.expr:
         self.full(name)
@@ -1422,6 +1433,15 @@ class Reverse:
     def container_memory(
         self, stmt: ir.Assign, expr: ir.Expr, target: Container | Construct, g: ast.expr
     ) -> None:
+        if isinstance(target, Container) and isinstance(expr, ir.Op):
+            cut = syn.call("len", self.primal(expr.args[0]))
+            for a, part in zip(expr.args, ("g[:n]", "g[n:]"), strict=True):
+                if isinstance(a, ir.Var) and self.unit.is_active(a) and self.unit.kind(a.name) == "memory":
+                    back = self.module.support("copy_back", self.shadow(a), syn.expr(part, g=g, n=cut))
+                    self.emit(ast.Expr(back))
+                else:
+                    self.contribute(a, syn.expr(part, g=g, n=cut), False)
+            return
         if isinstance(target, Container) and isinstance(expr, ir.Call):
             source = ir.operands(expr)[-1]
             if isinstance(source, ir.Var) and self.unit.is_active(source):

@@ -9,7 +9,7 @@ hoist       additions to one place of an array are summed in a number first
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from srcgrad.transform.loops import accesses, passes
 
@@ -17,8 +17,11 @@ PASSES = (passes.guard, passes.ascending, passes.distribute, passes.hoist)
 skipped: set[str] = set()  # names of passes that are turned off
 
 
-def improve(functions: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Functions after all passes; the meaning stays, up to the order of additions.
+def improve(
+    functions: Sequence[ast.stmt], ndims: Mapping[str, int] | None = None
+) -> list[ast.stmt]:
+    """Functions after all passes; the meaning stays, up to the order of additions.  `ndims` are
+    the numbers of dimensions of arrays by name, where they are known.
 
     >>> fn = ast.parse('''
     ... def f(a, n):
@@ -36,5 +39,5 @@ def improve(functions: Sequence[ast.stmt]) -> list[ast.stmt]:
         if isinstance(fn, ast.FunctionDef):
             for one in PASSES:
                 if one.__name__ not in skipped:
-                    one(accesses.Function(fn))
+                    one(accesses.Function(fn, ndims))
     return list(functions)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -35,8 +35,14 @@ class Summary:
 class Function:
     """A function and its loops."""
 
-    def __init__(self, node: ast.FunctionDef) -> None:
+    def __init__(self, node: ast.FunctionDef, ndims: Mapping[str, int] | None = None) -> None:
         self.node = node
+        self.ndims = ndims or {}  # of arrays, where they are known
+
+    def is_number(self, array: str, key: ast.expr) -> bool:
+        """Whether an element is surely a number, not a row."""
+        items = key.elts if isinstance(key, ast.Tuple) else [key]
+        return self.ndims.get(array) == len(items) and is_element(key)
 
     def blocks(self) -> Iterator[list[ast.stmt]]:
         """All blocks, inner ones first."""
@@ -55,12 +61,26 @@ class Function:
         for s in ast.walk(self.node):
             if not isinstance(s, ast.Assign):
                 continue
-            shared = [n for n in _shared(s.value)]
             targets = [n.id for t in s.targets for n in ast.walk(t) if _stored(n)]
+            shared = list(_shared(s.value))
+            if isinstance(s.value, ast.Subscript) and set(targets) & self.arrays:
+                shared += [n.id for n in ast.walk(s.value.value) if isinstance(n, ast.Name)]
             for t in targets:
                 for n in shared:
                     parent[find(t)] = find(n)
         return {n: find(n) for n in list(parent)}
+
+    @cached_property
+    def arrays(self) -> set[str]:
+        """Names that are used as arrays: with an index or an attribute, or changed in place."""
+        out: set[str] = set()
+        for n in ast.walk(self.node):
+            match n:
+                case ast.Subscript(ast.Name(name)) | ast.Attribute(ast.Name(name)):
+                    out.add(name)
+                case ast.AugAssign(ast.Name(name)):
+                    out.add(name)
+        return out
 
     def root(self, name: str) -> str:
         return self.aliases.get(name, name)

@@ -151,6 +151,9 @@ def _commutes(fn: Function, loop: ast.For) -> bool:
 
 
 def _numbers_commute(fn: Function, loop: ast.For, got: Summary) -> bool:
+    touched = {fn.root(a.array) for a in got.accesses}
+    if any(fn.root(n) in touched for n in got.added | got.assigned):
+        return False  # the name of an array that is changed in other ways, too
     for name in got.added - got.assigned:
         if name in got.read:
             return False
@@ -285,6 +288,8 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
         groups.setdefault(fn.root(s.target.value.id), []).append(s)  # type: ignore[attr-defined]
     chosen = [g for g in groups.values() if len({ast.dump(s.target.slice) for s in g}) > 1]  # type: ignore[attr-defined]
     moved = [s for g in chosen for s in g]
+    if not all(fn.is_number(s.target.value.id, s.target.slice) for s in moved):  # type: ignore[attr-defined]
+        return None
     if not moved or any(_names(s.target.slice) & got.assigned for s in moved):  # type: ignore[attr-defined]
         return None
     if any(a.kind != "add" for s in moved for a in got.accesses if fn.root(a.array) == fn.root(s.target.value.id)):  # type: ignore[attr-defined]
@@ -375,6 +380,8 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
                 uses = [a for a in got.accesses if fn.root(a.array) == fn.root(array)]
                 same = {(a.kind, ast.dump(a.key)) for a in uses} == {("add", ast.dump(key))}
                 if not same or _names(key) & (got.assigned | got.added):
+                    continue
+                if not fn.is_number(array, key):
                     continue
                 shown = ast.dump(place)
                 if shown not in names:
