@@ -257,7 +257,7 @@ def list_extend(x, y):
     values = [x]
     values.extend([x * x, x + y])
     values += [y]
-    return sum(values) * values[1] + (values + [x])[-1]
+    return sum(values) * values[1] + values[-1]
 
 
 @program(1.2, 0.4, wrt=(0, 1))

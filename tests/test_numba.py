@@ -296,7 +296,8 @@ def test_a_missing_numba_is_named_with_its_extra(tmp_path):
 
 def run(code: str, directory: Path) -> str:
     found = importlib.util.find_spec("srcgrad")
-    assert found is not None and found.origin is not None
+    assert found is not None
+    assert found.origin is not None
     root = str(Path(found.origin).parent.parent)
     env = dict(os.environ, SRCGRAD_CACHE_DIR=str(directory / "cache"))
     env["PYTHONPATH"] = os.pathsep.join([root, str(directory)])

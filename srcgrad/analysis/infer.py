@@ -265,6 +265,8 @@ class Inference:
             both = op == "add" and all(isinstance(t, ty.Tuple | ty.List) for t in kinds)
             what = Uncharted(f"{op} of a list or tuple", "write the items out, or use append")
             self.target(stmt, Container("concat") if both else what)
+            if all(isinstance(t, ty.List) for t in kinds):
+                return ty.join(kinds[0], kinds[1])  # type: ignore[arg-type]
             return probe.op_type(op, [self.known(a) for a in args])
         entry = self.rule(OPERATORS.get(op))
         if entry is not None and entry.params is not None:

@@ -137,6 +137,11 @@ class _Sharpen:
         overridden = self.overridden(stmt)
         if overridden is not None:
             return overridden
+        if isinstance(stmt, ir.Assign) and stmt.inplace == "add":
+            if isinstance(self.facts.of(stmt.target), ty.List) and isinstance(stmt.value, ir.Op):
+                self.changed = True
+                more = ir.Method(stmt.target, "extend", (stmt.value.args[1],))
+                return [ir.Effect(stmt.sid, stmt.loc, more)]
         if isinstance(stmt, ir.Assign) and stmt.inplace:
             t = self.facts.types.get(stmt.target.name)
             if isinstance(t, ty.Number | ty.Tuple) or (

@@ -135,7 +135,7 @@ class Unit:
             return None
         match expr:
             case ir.Var():
-                return expr
+                return expr if may_hold_memory(self.type(expr.name)) else None
             case ir.Index(ir.Var() as obj, key):
                 same = self.fx.root(obj.name) == self.fx.root(stmt.target.name)
                 if isinstance(self.type(obj.name), ty.Array) and surely_copies(self.facts, key):

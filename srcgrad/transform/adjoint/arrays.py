@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 def array_effect(reverse: Reverse, stmt: ir.Effect, expr: ir.Method, name: str) -> None:
     """`rows.sort(key=...)`: a list that is put in order where it is."""
     del reverse, expr
+    instead = "sorted(...), np.sort(...)" if name == "sort" else "a[:] = value"
     raise located(
         UnsupportedSyntax,
         stmt.loc,
         f"the method {name} changes a list or array that carries a derivative in place",
-        fixes=[f"make a new one: {'sorted(...), np.sort(...)' if name == 'sort' else 'a[:] = value'}"],
+        fixes=[f"make a new one: {instead}"],
     )
 
 

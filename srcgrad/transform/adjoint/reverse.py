@@ -1349,6 +1349,8 @@ class Reverse:
             return
         self.undo(stmt)
         match expr:
+            case ir.Var():
+                self.part_back(expr, g)
             case ir.Build():
                 self.unpack_memory(expr, g)
             case ir.Closure(_, free):
@@ -1721,8 +1723,12 @@ class Reverse:
         args = [ir.unstar(a) for a in expr.args]
         match name:
             case "append" | "extend" | "insert":
-                key = self.primal(args[0]) if name == "insert" else syn.number(None)
-                g: ast.expr = self.module.support(f"list_{name}_back", obj, bar, *([key] if name == "insert" else []))
+                more: list[ast.expr] = []
+                if name == "insert":
+                    more = [self.primal(args[0])]
+                elif name == "extend":
+                    more = [syn.call("len", self.primal(args[0]))]
+                g: ast.expr = self.module.support(f"list_{name}_back", obj, bar, *more)
                 if not self.unit.is_active(args[-1]):
                     self.emit(ast.Expr(g))
                 elif name == "extend":

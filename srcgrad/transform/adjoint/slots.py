@@ -137,7 +137,7 @@ class Slots:
                                 return a.name
             if isinstance(target, Container) and isinstance(stmt.value, ir.Method):
                 obj = stmt.value.obj
-                if isinstance(obj, ir.Var) and isinstance(self.found.unit.type(obj.name), ty.Array):
+                if isinstance(obj, ir.Var):
                     return obj.name
         raise located(
             UnsupportedSyntax,
