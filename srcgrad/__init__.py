@@ -66,7 +66,7 @@ _HOMES = {
     "srcgrad.rules.scope": ("override",),
 }
 _WHERE = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = ["SrcgradError", "__version__", *sorted([*_WHERE, "rules"])]  # noqa: PLE0604
+__all__ = ["SrcgradError", "__version__", *sorted([*_WHERE, "rules"])]
 
 
 def __getattr__(name: str) -> Any:

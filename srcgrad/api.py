@@ -18,9 +18,8 @@ from srcgrad.analysis.signature import signature_key
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
-from srcgrad.runtime import support
 from srcgrad.rules import registry, scope, tables
-from srcgrad.runtime import dispatchers
+from srcgrad.runtime import dispatchers, support
 
 Wrt = int | str | Sequence[int | str]
 _MOST_MADE = 1024  # overrides made anew by every call need derivatives of their own
@@ -89,7 +88,9 @@ class GradFunction:
         if self._mode in ("vjp", "jvp"):
             if not args:
                 what = "cotangent" if self._mode == "vjp" else "tangents"
-                raise ArgumentError(f"{self.__name__} takes the {what} before the arguments of the function")
+                raise ArgumentError(
+                    f"{self.__name__} takes the {what} before the arguments of the function"
+                )
             extra, args = args[:1], args[1:]
         if self._given:
             kwargs = {**self._given, **kwargs}
@@ -140,7 +141,9 @@ class GradFunction:
     def _for_numba(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
         """The compiled derivative for types of its own parameters: jitted code calls it."""
         if self._spread():
-            raise ArgumentError(f"{self!r} can't be called from jitted code: wrt names an item of *args")
+            raise ArgumentError(
+                f"{self!r} can't be called from jitted code: wrt names an item of *args"
+            )
         if self._mode in ("vjp", "jvp"):
             types = types[1:]
         bound = tuple(map(probe.type_of, self._primal.full(())))
@@ -206,7 +209,9 @@ class GradFunction:
         """The compiled derivative for types of its own parameters (cotangent or tangents first):
         how a derivative is seen through when it is differentiated again."""
         if any(i.position is not None or i.key is not None for i in self._items):
-            raise ArgumentError(f"{self!r} can't be differentiated: wrt names an item of *args or **kwargs")
+            raise ArgumentError(
+                f"{self!r} can't be differentiated: wrt names an item of *args or **kwargs"
+            )
         if self._mode in ("vjp", "jvp"):
             types = types[1:]
         scopes = self._scopes()
@@ -229,7 +234,9 @@ class GradFunction:
             types = tuple(generic(t) for t in types)
         inner, target = self._primal.for_types(types, scopes)
         wrt = tuple(dict.fromkeys(i.param for i in self._items))
-        spread = len(wrt) != len(self._items) or any(i.position is not None or i.key for i in self._items)
+        spread = len(wrt) != len(self._items) or any(
+            i.position is not None or i.key for i in self._items
+        )
         single = self._single and not spread
         options = tuple(self._options.items()) if backend == "numba" else ()
         request = pipeline.Request(
@@ -259,7 +266,9 @@ class GradFunction:
             t = types[names.index(item.param)]
             if item.position is not None and isinstance(t, ty.Tuple):
                 if item.position >= len(t.items):
-                    raise ArgumentError(f"wrt names argument {item.position} of *{item.param}, which was not passed")
+                    raise ArgumentError(
+                        f"wrt names argument {item.position} of *{item.param}, which was not passed"
+                    )
                 t = t.items[item.position]
             if item.key is not None and isinstance(t, ty.Dict) and t.items is not None:
                 t = dict(t.items).get(item.key, ty.UNKNOWN)
@@ -309,7 +318,11 @@ class GradFunction:
             if name in fixed:
                 out.append(probe.type_of(fixed[name]))
                 continue
-            t = probe.from_annotation(hints.get(name, p.annotation)) if p.annotation is not p.empty else None
+            t = (
+                probe.from_annotation(hints.get(name, p.annotation))
+                if p.annotation is not p.empty
+                else None
+            )
             out.append(t if t is not None and self._specialize else ty.UNKNOWN)
         return tuple(out)
 
@@ -450,7 +463,10 @@ def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> _Primal:
             while first in inner.parameters:
                 first += "_2"
             kind = params[0].kind if params else inspect.Parameter.POSITIONAL_OR_KEYWORD
-            if kind not in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD):
+            if kind not in (
+                inspect.Parameter.POSITIONAL_ONLY,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            ):
                 kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
             params.insert(0, inspect.Parameter(first, kind))
         return _Primal(fn, fn.__name__, inspect.Signature(params), inner=fn)
@@ -485,7 +501,9 @@ def _plain_signature(fn: Any) -> inspect.Signature:
 
 def _items(primal: _Primal, wrt: Wrt) -> tuple[_Item, ...]:
     if not isinstance(wrt, int | str | tuple | list):
-        raise ArgumentError(f"wrt must be a position, a parameter name, or a tuple of them, got {wrt!r}")
+        raise ArgumentError(
+            f"wrt must be a position, a parameter name, or a tuple of them, got {wrt!r}"
+        )
     wanted = (wrt,) if isinstance(wrt, int | str) else tuple(wrt)
     return tuple(_item(primal, w) for w in wanted)
 
@@ -501,15 +519,21 @@ def _item(primal: _Primal, w: int | str) -> _Item:
             return _Item(w)
         if double is not None:
             return _Item(double, key=w)
-        raise ArgumentError(f"wrt: {primal.name} has no parameter {w!r} (it has {', '.join(names)})")
+        raise ArgumentError(
+            f"wrt: {primal.name} has no parameter {w!r} (it has {', '.join(names)})"
+        )
     if isinstance(w, bool) or not isinstance(w, int):
-        raise ArgumentError(f"wrt must be a position, a parameter name, or a tuple of them, got {w!r}")
+        raise ArgumentError(
+            f"wrt must be a position, a parameter name, or a tuple of them, got {w!r}"
+        )
     positional = [p.name for p in free if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)]
     if 0 <= w < len(positional):
         return _Item(positional[w])
     if star is not None and w >= 0:
         return _Item(star, position=w - len(positional))
-    raise ArgumentError(f"wrt: {primal.name} has no argument at position {w} (it has {len(positional)})")
+    raise ArgumentError(
+        f"wrt: {primal.name} has no argument at position {w} (it has {len(positional)})"
+    )
 
 
 def _picker(items: tuple[_Item, ...], single: bool) -> Callable[[Any], Any]:
@@ -597,7 +621,13 @@ def value_and_grad(
         (9.0, 6.0)
     """
     return GradFunction(
-        f, "value_and_grad", wrt, has_aux=has_aux, rules=rules, backend=backend, specialize=specialize
+        f,
+        "value_and_grad",
+        wrt,
+        has_aux=has_aux,
+        rules=rules,
+        backend=backend,
+        specialize=specialize,
     )
 
 
@@ -646,7 +676,9 @@ def jvp(
     )
 
 
-def source(f: Any, *args: Any, wrt: Wrt = 0, mode: str = "grad", specialize: bool = True, **kwargs: Any) -> str:
+def source(
+    f: Any, *args: Any, wrt: Wrt = 0, mode: str = "grad", specialize: bool = True, **kwargs: Any
+) -> str:
     """The generated text; with example arguments (or annotations) specialised to their types.
 
     Example:

@@ -47,7 +47,9 @@ class Jacobian:
         elif item.key is not None:
             x = x[item.key]
         if isinstance(x, list | tuple | dict):
-            raise ArgumentError("jacobian takes numbers and arrays: give the parts of a container as arguments")
+            raise ArgumentError(
+                "jacobian takes numbers and arrays: give the parts of a container as arguments"
+            )
         return x
 
     def _cheaper(self, inputs: list[Any], args: Any, kwargs: Any) -> list[Any]:

@@ -93,7 +93,11 @@ class Compiled:
         """Note the user's line behind the line of generated text where an exception came up."""
         if self.tree is None:
             return
-        at = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == self.module.__file__]
+        at = [
+            f.lineno
+            for f in traceback.extract_tb(error.__traceback__)
+            if f.filename == self.module.__file__
+        ]
         line = writer.line_table(self.tree, self.text).get(at[-1] or 0) if at else None
         if line:
             text = linecache.getline(self.file, line).strip()
@@ -272,7 +276,9 @@ def _dependencies(program: Program, module: Module) -> list[tuple[ir.Global, ty.
                     if isinstance(a, ir.Global) and a.root.kind != "builtins":
                         if a.root.key.split(".")[0] in ("numpy", "math", "srcgrad", "scipy"):
                             continue
-                        if a.value is ir.MISSING or (a.root.obj is None and a.root.kind != "module"):
+                        if a.value is ir.MISSING or (
+                            a.root.obj is None and a.root.kind != "module"
+                        ):
                             continue
                         key = (a.root.kind, f"{a.root.key}:{id(a.root.obj)}", a.path)
                         out[key] = (a, global_type(a))
@@ -354,9 +360,7 @@ def draft(
 
 def tree_of(drafted: Draft, request: Request) -> ast.Module:
     """The module of a draft for one request, ready for the writer."""
-    return _tree(
-        drafted.module, drafted.functions, drafted.fns[0], request, drafted.program
-    )
+    return _tree(drafted.module, drafted.functions, drafted.fns[0], request, drafted.program)
 
 
 def spec_of(fn: ir.Function, request: Request) -> Spec:

@@ -101,7 +101,7 @@ def test_callees_that_are_dispatchers():
 
 def test_njit_is_refused_where_nothing_is_compiled():
     with pytest.raises(sg.SrcgradError, match='backend="numba"'):
-        sg.grad(scaled).njit  # noqa: B018
+        sg.grad(scaled).njit
 
 
 def test_derivatives_of_derivatives():
@@ -188,9 +188,7 @@ def overlapping(x):
 
 def test_overlapping_updates_mean_what_they_mean_in_numpy():
     x = np.array([0.5, 1.0, 2.0, 4.0])
-    np.testing.assert_allclose(
-        sg.grad(overlapping, backend="numba")(x), sg.grad(overlapping)(x)
-    )
+    np.testing.assert_allclose(sg.grad(overlapping, backend="numba")(x), sg.grad(overlapping)(x))
 
 
 def written(x, y):
@@ -230,9 +228,7 @@ def gathered(x, index):
 
 def test_repeated_indices():
     x, index = np.array([1.0, 2.0, 3.0]), np.array([0, 2, 0])
-    np.testing.assert_allclose(
-        sg.grad(gathered, backend="numba")(x, index), [6.0, 0.0, 27.0]
-    )
+    np.testing.assert_allclose(sg.grad(gathered, backend="numba")(x, index), [6.0, 0.0, 27.0])
 
 
 def branchy(x, n):

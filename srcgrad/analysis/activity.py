@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from srcgrad.analysis.effects import RESULT, Effects, may_hold_memory, summary
 from srcgrad.analysis.flow import dependencies
-from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.analysis.targets import Container, Library, User, bound_atoms
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 

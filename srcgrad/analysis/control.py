@@ -139,7 +139,9 @@ class Instrument:
     def marker(self, level: int) -> str:
         got = self.marker_of.get(level)
         if got is None:
-            got = self.marker_of[level] = self.names.fresh("exit_taken" if level == FUNCTION else "left")
+            got = self.marker_of[level] = self.names.fresh(
+                "exit_taken" if level == FUNCTION else "left"
+            )
             self.control.markers.add(got)
             self.unit.facts.types[got] = ty.Number(int)
         return got
@@ -150,7 +152,9 @@ class Instrument:
         """Whether a test gives the same answer in the reverse sweep, cheaply."""
         if isinstance(test, ir.Const | ir.Global):
             return True
-        if isinstance(test, ir.Opaque) and any(isinstance(n, ast.Call) for n in ast.walk(test.node)):
+        if isinstance(test, ir.Opaque) and any(
+            isinstance(n, ast.Call) for n in ast.walk(test.node)
+        ):
             return False
         atoms = ir.operands(test)
         names, contents = self.needs.roots_of(atoms)
@@ -160,7 +164,10 @@ class Instrument:
         if contents or any(self.unit.fx.stored(n) for n in names):
             return False
         written = {
-            v.name for s in (*(x for b in ir.blocks(stmt) for x in b), *rest) for w in ir.walk((s,)) for v in ir.writes(w)
+            v.name
+            for s in (*(x for b in ir.blocks(stmt) for x in b), *rest)
+            for w in ir.walk((s,))
+            for v in ir.writes(w)
         }
         if names & written:
             return False
@@ -323,8 +330,6 @@ def _is_bool(unit: Unit, test: ir.Expr) -> bool:
 
 def _breaks(loop: ir.For | ir.While) -> bool:
     return any(e.kind == "break" for s in loop.body for e in escaping(s))
-
-
 
 
 def exits_of(block: Sequence[ir.Stmt]) -> list[ir.Exit]:

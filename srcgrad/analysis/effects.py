@@ -9,18 +9,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, User
+from srcgrad.analysis.targets import (
+    Bound,
+    Construct,
+    Container,
+    Library,
+    Packed,
+    User,
+    bound_atoms,
+)
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
 RESULT = "%result"
 _KEEPS = frozenset(("append", "insert", "setdefault", "extend", "update"))
-_GIVES = frozenset(("pop", "get", "copy", "values", "items", "alias", "list", "tuple", "dict", "setdefault"))
+_GIVES = frozenset(
+    ("pop", "get", "copy", "values", "items", "alias", "list", "tuple", "dict", "setdefault")
+)
 _WRITES = frozenset(
-    ["append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort", "setdefault", "update", "popitem", "fill", "put", "itemset", "resize", "partition", "setfield", "byteswap", "setflags"]
+    [
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "reverse",
+        "sort",
+        "setdefault",
+        "update",
+        "popitem",
+        "fill",
+        "put",
+        "itemset",
+        "resize",
+        "partition",
+        "setfield",
+        "byteswap",
+        "setflags",
+    ]
 )
 
 
@@ -80,7 +109,9 @@ class Effects:
         return self.facts.types.get(name, ty.UNKNOWN)
 
     def share(self, a: ir.Atom | str, b: ir.Atom | str) -> None:
-        names = [x if isinstance(x, str) else x.name if isinstance(x, ir.Var) else None for x in (a, b)]
+        names = [
+            x if isinstance(x, str) else x.name if isinstance(x, ir.Var) else None for x in (a, b)
+        ]
         if None not in names and all(may_hold_memory(self.type(n)) for n in names if n):
             self.union(*names)  # type: ignore[arg-type]
 
@@ -249,9 +280,7 @@ def _user(program: Program, out: Effects, stmt: ir.Stmt, call: User, target: str
                     out.marks.add(a)
 
 
-def _container(
-    out: Effects, stmt: ir.Stmt, name: str, expr: ir.Expr, target: str | None
-) -> None:
+def _container(out: Effects, stmt: ir.Stmt, name: str, expr: ir.Expr, target: str | None) -> None:
     if isinstance(expr, ir.Op):
         for a in expr.args:
             if target is not None:
@@ -293,7 +322,9 @@ def surely_basic(facts: Facts, key: ir.Key) -> bool:
         if isinstance(item, ir.Slice):
             continue
         t = facts.of(item)
-        whole = isinstance(t, ty.Number) and issubclass(t.cls, int | _integer()) and t.cls is not bool
+        whole = (
+            isinstance(t, ty.Number) and issubclass(t.cls, int | _integer()) and t.cls is not bool
+        )
         plain = t in (ty.Literal(None), ty.Other(type(...)), ty.Other(slice))
         if not whole and not plain:
             return False

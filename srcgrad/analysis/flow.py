@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.targets import (
-    bound_atoms,
-    Bound,
     Constant,
     Construct,
     Container,
     Library,
-    Packed,
     Uncharted,
     User,
+    bound_atoms,
 )
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty

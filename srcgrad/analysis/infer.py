@@ -16,8 +16,8 @@ from typing import Any
 from srcgrad.analysis import probe, user_rules
 from srcgrad.analysis.resolve import Program, bind_library, bind_user, is_plain_record, user_source
 from srcgrad.analysis.targets import (
-    Constant,
     Bound,
+    Constant,
     Construct,
     Container,
     Library,
@@ -34,7 +34,26 @@ from srcgrad.rules.python import OPERATORS
 from srcgrad.rules.registry import Entry, for_call, name_of
 
 CONTAINER_METHODS = frozenset(
-    ["append", "extend", "insert", "pop", "remove", "clear", "reverse", "copy", "get", "keys", "values", "items", "setdefault", "update", "index", "count", "sort", "popitem"]
+    [
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "reverse",
+        "copy",
+        "get",
+        "keys",
+        "values",
+        "items",
+        "setdefault",
+        "update",
+        "index",
+        "count",
+        "sort",
+        "popitem",
+    ]
 )
 _BUILTIN_CONTAINERS = {list: "list", tuple: "tuple", dict: "dict"}
 _ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
@@ -287,19 +306,30 @@ class Inference:
             if made is not None:
                 defaults = self.program.defaults(fn.fn)
                 free = dict(made.free)
-                given = {k: free.get(v.name, v) if isinstance(v, ir.Var) else v for k, v in defaults.items()}
+                given = {
+                    k: free.get(v.name, v) if isinstance(v, ir.Var) else v
+                    for k, v in defaults.items()
+                }
                 bound = bind_user(fn.fn, expr.args, expr.kwargs, given)
                 if fn.fn.decorated is not None:
                     return user_rules.nested(self, stmt, made, bound)
                 return self.invoke_bound(stmt, fn.fn, (*bound, *(a for _, a in made.free)), None)
             if fn.fn.decorated is not None:
-                self.target(stmt, Uncharted(fn.fn.name, f"{fn.fn.decorated} decorates it, and it is called through a variable"))
+                self.target(
+                    stmt,
+                    Uncharted(
+                        fn.fn.name,
+                        f"{fn.fn.decorated} decorates it, and it is called through a variable",
+                    ),
+                )
                 return ty.UNKNOWN
             return self.invoke(stmt, fn.fn, expr.args, expr.kwargs, closure=expr.fn)
         if isinstance(fn, ty.Object):
             method = getattr(fn.cls, "__call__", None)
             if inspect.isfunction(method):
-                return self.invoke_object(stmt, method, (expr.fn, *expr.args), expr.kwargs, expr.fn)
+                return self.invoke_object(
+                    stmt, method, (expr.fn, *expr.args), expr.kwargs, expr.fn
+                )
         if isinstance(expr.fn, ir.Global) and isinstance(expr.fn.value, ir.Function):
             return self.invoke_bound(stmt, expr.fn.value, tuple(map(ir.unstar, expr.args)), None)
         if isinstance(expr.fn, ir.Global):
@@ -374,12 +404,20 @@ class Inference:
         named = {k: self.fixed(v) for k, v in kwargs}
         known = not any(isinstance(v, probe.Known) is False for v in (*given, *named.values()))
         if not known or any(isinstance(a, ir.Star) for a in args) or None in named:
-            self.target(stmt, Uncharted(name_of(value), "its function is not known when compiling"))
+            self.target(
+                stmt, Uncharted(name_of(value), "its function is not known when compiling")
+            )
             return ty.UNKNOWN
-        key = (id(value), tuple(repr(g) for g in given), tuple(sorted((str(k), repr(v)) for k, v in named.items())))
+        key = (
+            id(value),
+            tuple(repr(g) for g in given),
+            tuple(sorted((str(k), repr(v)) for k, v in named.items())),
+        )
         table = self.program.__dict__.setdefault("_derivatives", {})
         if key not in table:
-            table[key] = value(*(g.value for g in given), **{str(k): v.value for k, v in named.items()})
+            table[key] = value(
+                *(g.value for g in given), **{str(k): v.value for k, v in named.items()}
+            )
         self.target(stmt, Constant(ty.Static(table[key])))
         return ty.Static(table[key])
 
@@ -460,7 +498,9 @@ class Inference:
         self.target(stmt, Uncharted(cls.__name__, "srcgrad does not look into its constructor"))
         return ty.Object(cls)
 
-    def record_type(self, cls: type, fields: tuple[str, ...], given: Mapping[str, Bound]) -> ty.Type:
+    def record_type(
+        self, cls: type, fields: tuple[str, ...], given: Mapping[str, Bound]
+    ) -> ty.Type:
         def of(f: str) -> ty.Type:
             a = given.get(f)
             return ty.UNKNOWN if a is None or isinstance(a, Packed) else self.atom(a) or ty.UNKNOWN
@@ -607,7 +647,9 @@ class Inference:
             args = (Packed("tuple", tuple(expr.args)),)
         bound = bind_library(entry, (expr.obj, *args), expr.kwargs)
         if bound is None:
-            self.target(stmt, Uncharted(f"the method {expr.name}", "its arguments are not understood"))
+            self.target(
+                stmt, Uncharted(f"the method {expr.name}", "its arguments are not understood")
+            )
             return ty.UNKNOWN
         self.target(stmt, Library(entry, bound))
         given = [self.known(ir.unstar(a)) for a in expr.args]
@@ -625,8 +667,21 @@ class Inference:
                 items = dict(obj.items)
                 if key.value in items:
                     return items[key.value]
-                return self.atom(ir.unstar(expr.args[1])) or ty.UNKNOWN if len(expr.args) > 1 else ty.Literal(None)
-        if expr.name in ("append", "extend", "insert", "clear", "reverse", "sort", "remove", "update"):
+                return (
+                    self.atom(ir.unstar(expr.args[1])) or ty.UNKNOWN
+                    if len(expr.args) > 1
+                    else ty.Literal(None)
+                )
+        if expr.name in (
+            "append",
+            "extend",
+            "insert",
+            "clear",
+            "reverse",
+            "sort",
+            "remove",
+            "update",
+        ):
             return ty.Literal(None)
         if expr.name in ("index", "count"):
             return ty.Number(int)
@@ -763,7 +818,7 @@ def slice_length(item: ir.Slice, dim: str, name: str) -> str:
         return dim
     if step == -1 or dim == "1" or (lower or 0) < 0 or (upper is not None and upper >= 0):
         return "?"
-    base, gone = (dim[1:].rsplit("-", 1) if len(dim) > 1 else (name, "0"))
+    base, gone = dim[1:].rsplit("-", 1) if len(dim) > 1 else (name, "0")
     return f"?{base}-{int(gone) + (lower or 0) - (upper or 0)}"
 
 

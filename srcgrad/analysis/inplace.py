@@ -1,11 +1,11 @@
 """Rewrite library calls that write into an array as stores, and some others as simpler ones.
 
-    np.multiply(a, b, out=u)         u[...] = np.multiply(a, b)
-    u.fill(e); np.copyto(u, e)       u[...] = e
-    u.sort()                  ->     u[...] = np.sort(u)
-    np.fill_diagonal(u, e)           u[support.diagonal_index(u)] = e
-    np.select([p, q], [a, b], c)     np.where(p, a, np.where(q, b, c))
-    np.add.at(u, k, e)               a store with operator add_at: every writer counts
+np.multiply(a, b, out=u)         u[...] = np.multiply(a, b)
+u.fill(e); np.copyto(u, e)       u[...] = e
+u.sort()                  ->     u[...] = np.sort(u)
+np.fill_diagonal(u, e)           u[support.diagonal_index(u)] = e
+np.select([p, q], [a, b], c)     np.where(p, a, np.where(q, b, c))
+np.add.at(u, k, e)               a store with operator add_at: every writer counts
 """
 
 from __future__ import annotations

@@ -13,15 +13,50 @@ from functools import cached_property
 
 from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.lanes import Lanes, source
-from srcgrad.analysis.targets import bound_atoms
-from srcgrad.analysis.partials import Term, must_reduce, same_shape, stays_thin, takes_thin, vjp_term
-from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, User
+from srcgrad.analysis.partials import (
+    Term,
+    must_reduce,
+    same_shape,
+    stays_thin,
+    takes_thin,
+    vjp_term,
+)
+from srcgrad.analysis.targets import (
+    Bound,
+    Construct,
+    Container,
+    Library,
+    Packed,
+    User,
+    bound_atoms,
+)
 from srcgrad.analysis.unit import Unit
 from srcgrad.analysis.user_rules import rule_call
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
-_CHEAP = frozenset(["neg", "pos", "add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "is", "is_not", "not", "invert", "and", "or"])
+_CHEAP = frozenset(
+    [
+        "neg",
+        "pos",
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "is",
+        "is_not",
+        "not",
+        "invert",
+        "and",
+        "or",
+    ]
+)
 
 
 @dataclass
@@ -115,7 +150,11 @@ class NeedsTable:
         last = here[-1][1]
         for reader in unit.readers.get(name, ()):
             there = unit.place[reader.sid]
-            if isinstance(reader, ir.Exit) or there[:-1] != here[:-1] or there[-1][0] != here[-1][0]:
+            if (
+                isinstance(reader, ir.Exit)
+                or there[:-1] != here[:-1]
+                or there[-1][0] != here[-1][0]
+            ):
                 return False
             if not self._reads_elements(reader):
                 return False
@@ -162,7 +201,9 @@ class NeedsTable:
                 return op in _CHEAP and isinstance(t, ty.Number | ty.Literal)
             case ir.Index(obj, key):
                 if isinstance(obj, ir.Var) and unit.fx.memory(obj.name):
-                    if not isinstance(t, ty.Number) or not isinstance(unit.type(obj.name), ty.Array):
+                    if not isinstance(t, ty.Number) or not isinstance(
+                        unit.type(obj.name), ty.Array
+                    ):
                         return False
                     return unit.basic(key) and self.settled(stmt, obj.name)
                 return unit.basic(key) or self._names_item(key)
@@ -177,8 +218,10 @@ class NeedsTable:
                 return not may_hold_memory(t)
             case ir.Call():
                 target = unit.facts.targets.get(stmt.sid)
-                return isinstance(target, Library) and target.entry.kind == "nondiff" and (
-                    target.entry.pure and isinstance(t, ty.Number)
+                return (
+                    isinstance(target, Library)
+                    and target.entry.kind == "nondiff"
+                    and (target.entry.pure and isinstance(t, ty.Number))
                 )
             case _:
                 return False
@@ -229,7 +272,11 @@ class NeedsTable:
         fx = self.unit.fx
 
         def is_one(a: object) -> bool:
-            return isinstance(a, ir.Var) and a.name in self.unit.facts.types and fx.root(a.name) == root
+            return (
+                isinstance(a, ir.Var)
+                and a.name in self.unit.facts.types
+                and fx.root(a.name) == root
+            )
 
         match s:
             case ir.Store(base=base) | ir.StoreAttr(base=base):
@@ -239,7 +286,9 @@ class NeedsTable:
             case ir.Assign() | ir.Effect() if isinstance(s.value, ir.Call | ir.Method | ir.Opaque):
                 target = self.unit.facts.targets.get(s.sid)
                 if isinstance(target, Library) and target.entry.pure and not target.entry.writes:
-                    return any(n == "out" and is_one(a) for n, b in target.args for a in bound_atoms(b))
+                    return any(
+                        n == "out" and is_one(a) for n, b in target.args for a in bound_atoms(b)
+                    )
                 if isinstance(target, Container) and isinstance(s, ir.Assign):
                     return False
                 return any(map(is_one, ir.reads(s)))
@@ -344,7 +393,11 @@ class NeedsTable:
         match expr:
             case ir.Index(obj, key):
                 self._read(out, ir.key_atoms(key))
-                if isinstance(obj, ir.Var) and unit.is_active(obj) and unit.kind(obj.name) == "value":
+                if (
+                    isinstance(obj, ir.Var)
+                    and unit.is_active(obj)
+                    and unit.kind(obj.name) == "value"
+                ):
                     self._shape(out, self.container(obj))
             case ir.Var() if self.decides_kind(stmt):
                 self._shape(out, expr)

@@ -131,9 +131,7 @@ def expand_let(node: ast.expr, entry: Entry) -> ast.expr:
     return _Let().visit(copy.deepcopy(node))  # type: ignore[no-any-return]
 
 
-def vjp_term(
-    facts: Facts, call: Library, param: str, operand: Bound, out: ty.Type
-) -> Term | None:
+def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Type) -> Term | None:
     """The reverse contribution to one argument, or None when the rule has none for it."""
     entry = call.entry
     env = environment(call)
@@ -219,7 +217,9 @@ def must_reduce(operand: ty.Type, out: ty.Type) -> bool:
         case ty.Number(), ty.Number():
             return False
         case ty.Array(_, m), ty.Array(_, n):
-            return m != n or "?" in m  # a dimension such as "?u.0-2" is the same wherever it stands
+            return (
+                m != n or "?" in m
+            )  # a dimension such as "?u.0-2" is the same wherever it stands
         case ty.Array(_, ()), ty.Number():
             return False
         case _:
@@ -256,5 +256,7 @@ def _is_complex(t: ty.Type) -> bool:
 def parameter_names(entry: Entry) -> list[str]:
     assert entry.params is not None
     return [
-        p.name for p in entry.params.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD
+        p.name
+        for p in entry.params.parameters.values()
+        if p.kind is not inspect.Parameter.VAR_KEYWORD
     ]

@@ -24,9 +24,7 @@ def with_result(fn: ir.Function, out: Sequence[str], single: bool) -> ir.Functio
     bound = {v.name for s in ir.walk(fn.body) for v in ir.writes(s)}
     # An argument whose name gets another value is remembered by another name.
     named = {n: ir.Var(f"{n}%given") if n in bound else ir.Var(n) for n in out}
-    first = [
-        ir.Assign(next(sids), fn.loc, v, ir.Var(n)) for n, v in named.items() if v.name != n
-    ]
+    first = [ir.Assign(next(sids), fn.loc, v, ir.Var(n)) for n, v in named.items() if v.name != n]
 
     def leave(loc: ir.Loc) -> list[ir.Stmt]:
         values = tuple(named[n] for n in out)

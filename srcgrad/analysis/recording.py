@@ -53,7 +53,6 @@ class Recording:
             return False
         return self.tracked.get(self.unit.fx.root(name), True)
 
-
     def restores(self, name: str) -> bool:
         """Whether the reverse sweep may bring back older elements of a variable's memory."""
         unit = self.unit
@@ -110,11 +109,7 @@ def _reversed(unit: Unit, flow: _Flow) -> set[int]:
         hit = False
         for stmt in block:
             inner = [visit(b) for b in ir.blocks(stmt)]
-            own = (
-                unit.differentiates(stmt)
-                or stmt.sid in flow.undone
-                or stmt.sid in flow.saved
-            )
+            own = unit.differentiates(stmt) or stmt.sid in flow.undone or stmt.sid in flow.saved
             if own or any(inner):
                 out.add(stmt.sid)
                 hit = True
@@ -169,7 +164,9 @@ def _late(unit: Unit, root: str, members: list[str]) -> bool:
             homes.append(unit.place[defs[0].sid])
     if origins != 1 or (unit.fx.root(root) == unit.fx.root("%result") and unit.spec.result_memory):
         return False
-    if any(g is not None for g, n in zip(unit.spec.groups, unit.params, strict=False) if n in members):
+    if any(
+        g is not None for g, n in zip(unit.spec.groups, unit.params, strict=False) if n in members
+    ):
         return False
     return _stays_home(unit, members, homes[0]) and not _passed_on(unit, members)
 
@@ -381,9 +378,7 @@ class _Flow:
                 obj = stmt.value.obj
                 return [fx.root(obj.name)] if isinstance(obj, ir.Var) else []
             case Library(entry, args, _):
-                hit = [
-                    a for n, b in args if n in (*entry.writes, "out") for a in bound_atoms(b)
-                ]
+                hit = [a for n, b in args if n in (*entry.writes, "out") for a in bound_atoms(b)]
                 return [fx.root(a.name) for a in hit if isinstance(a, ir.Var)]
             case User():
                 return []  # the callee keeps what it overwrites in written arguments
@@ -459,7 +454,7 @@ def _save(
     return Save(sid, name, "before", bool(loops))
 
 
-_AGAIN = frozenset("neg pos add sub mul".split())
+_AGAIN = frozenset(["neg", "pos", "add", "sub", "mul"])
 
 
 def computed_again(found: Recording, sid: int) -> bool:
@@ -505,8 +500,10 @@ def _at_hand(found: Recording, a: ir.Atom, stmt: ir.Assign) -> bool:
         return True
     here, there = unit.place[stmt.sid], unit.place[defs[0].sid]
     same = here[:-1] == there[:-1] and here[-1][0] == there[-1][0] and there < here
-    return same and computed_again(found, defs[0].sid) and any(
-        s.var == a.name and s.when == "again" for s in found.saves.get(defs[0].sid, ())
+    return (
+        same
+        and computed_again(found, defs[0].sid)
+        and any(s.var == a.name and s.when == "again" for s in found.saves.get(defs[0].sid, ()))
     )
 
 
@@ -524,7 +521,11 @@ def _inside(unit: Unit, sid: int, consumer: int) -> bool:
 def _pair(found: Recording, stmt: ir.Stmt, name: str, bound: dict[int, frozenset[str]]) -> None:
     """A tracked variable that is bound again keeps its older array and shadow."""
     unit = found.unit
-    if isinstance(stmt, ir.Assign) and stmt.inplace and not isinstance(unit.type(name), ty.Unknown):
+    if (
+        isinstance(stmt, ir.Assign)
+        and stmt.inplace
+        and not isinstance(unit.type(name), ty.Unknown)
+    ):
         return
     loops = unit.loops[stmt.sid]
     defs = unit.defs.get(name, ())

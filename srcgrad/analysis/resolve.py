@@ -205,9 +205,7 @@ class Program:
 
     # ---- rules ----
 
-    def rule(
-        self, value: Any, lexical: Iterable[Mapping[Hashable, Entry]] = ()
-    ) -> Entry | None:
+    def rule(self, value: Any, lexical: Iterable[Mapping[Hashable, Entry]] = ()) -> Entry | None:
         """The rule in force for a function, the strongest first (DESIGN section 2: precedence);
         `lexical` are those of the blocks that a call stands in."""
         key, other = registry.key_of(value), registry.key_of(registry.canonical(value))
@@ -244,9 +242,7 @@ class Program:
         fn = lowered(found)
         self.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = found.digest
         name = fn.name if fn.name.isidentifier() else "function"
-        before = tuple(
-            constant_atom(v, f"{name}_bound{k}") for k, v in enumerate(found.bound)
-        )
+        before = tuple(constant_atom(v, f"{name}_bound{k}") for k, v in enumerate(found.bound))
         if before and isinstance(where, ir.Global) and inspect.ismethod(where.value):
             path = (*where.path, "__self__")
             before = (ir.Global(where.root, path, where.value.__self__), *before[1:])
@@ -352,13 +348,21 @@ def _literal_tuples(fn: ir.Function) -> dict[str, ir.Const]:
     for stmt in ir.walk(fn.body):
         if not isinstance(stmt, ir.Assign) or len(defs[stmt.target.name]) != 1:
             continue
-        if isinstance(stmt.value, ir.Build) and stmt.value.kind == "list" and reads[stmt.target.name] > 1:
+        if (
+            isinstance(stmt.value, ir.Build)
+            and stmt.value.kind == "list"
+            and reads[stmt.target.name] > 1
+        ):
             continue  # something may be appended to it
         if any(p.name == stmt.target.name for p in fn.params):
             continue
         if isinstance(stmt.value, ir.Build) and stmt.value.kind in ("tuple", "list"):
             parts = [
-                a if isinstance(a, ir.Const) else out.get(a.name) if isinstance(a, ir.Var) else None
+                a
+                if isinstance(a, ir.Const)
+                else out.get(a.name)
+                if isinstance(a, ir.Var)
+                else None
                 for a in stmt.value.items
             ]
             if all(p is not None for p in parts):

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import webs
 from srcgrad.analysis.coalesce import coalesce
+from srcgrad.analysis.targets import Container, Library, Packed, User
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
-from srcgrad.analysis.targets import Container, Library, Packed, User
 from srcgrad.ir.rebuild import map_own, with_blocks
 from srcgrad.rules.python import OPERATORS
 
@@ -144,9 +144,7 @@ class _Sharpen:
                 return [ir.Effect(stmt.sid, stmt.loc, more)]
         if isinstance(stmt, ir.Assign) and stmt.inplace:
             t = self.facts.types.get(stmt.target.name)
-            if isinstance(t, ty.Number | ty.Tuple) or (
-                isinstance(t, ty.Other) and t.cls is str
-            ):
+            if isinstance(t, ty.Number | ty.Tuple) or (isinstance(t, ty.Other) and t.cls is str):
                 self.changed = True
                 stmt = replace(stmt, inplace=None)
         if isinstance(stmt, ir.Store) and stmt.op is not None and stmt.op not in ir.AT_OPERATORS:
@@ -223,7 +221,9 @@ class _Sharpen:
                 return named
         args = value.items if isinstance(value, ir.Build) else value.args
         lengths = [self.length(a) for a in args]
-        if not any(isinstance(a, ir.Star) and n is not None for a, n in zip(args, lengths, strict=True)):
+        if not any(
+            isinstance(a, ir.Star) and n is not None for a, n in zip(args, lengths, strict=True)
+        ):
             return [stmt]
         before: list[ir.Stmt] = []
         new: list[ir.Atom | ir.Star] = []
@@ -284,7 +284,9 @@ class _Sharpen:
             for s in ir.walk(self.facts.fn.body):
                 if isinstance(s, ir.Assign) and s.target == arg.value:
                     made = s.value
-                    plain = isinstance(made, ir.Build) and not any(isinstance(i, ir.Star) for i in made.items)
+                    plain = isinstance(made, ir.Build) and not any(
+                        isinstance(i, ir.Star) for i in made.items
+                    )
                     return len(made.items) if isinstance(made, ir.Build) and plain else None
         return None
 

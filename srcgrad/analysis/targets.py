@@ -41,9 +41,7 @@ class Library:
 
 def writes_argument(call: Library) -> bool:
     """Whether a call is given an array to write into (`out=` and the like)."""
-    return any(
-        n in call.entry.writes and b != ir.Const(None) for n, b in call.args
-    )
+    return any(n in call.entry.writes and b != ir.Const(None) for n, b in call.args)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from srcgrad.analysis.activity import Activity, activity
-from srcgrad.analysis.effects import RESULT, Effects, effects, may_hold_memory, surely_basic, surely_copies
+from srcgrad.analysis.effects import (
+    RESULT,
+    Effects,
+    effects,
+    may_hold_memory,
+    surely_basic,
+    surely_copies,
+)
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, User
@@ -179,8 +186,10 @@ class Unit:
             case ir.Effect():
                 return self.call_is_active(stmt)
             case ir.Exit(kind="return"):
-                return self.is_active(RESULT) and isinstance(stmt.value, ir.Var) and self.is_active(
-                    stmt.value
+                return (
+                    self.is_active(RESULT)
+                    and isinstance(stmt.value, ir.Var)
+                    and self.is_active(stmt.value)
                 )
             case ir.With(special="adjoint_of"):
                 return True
@@ -196,7 +205,9 @@ class Unit:
                 isinstance(stmt, ir.Assign) and self.is_active(stmt.target)
             )
         if isinstance(target, Container) and isinstance(stmt.value, ir.Method):
-            return self.is_active(stmt.value.obj) and self.fx.stored(getattr(stmt.value.obj, "name", ""))
+            return self.is_active(stmt.value.obj) and self.fx.stored(
+                getattr(stmt.value.obj, "name", "")
+            )
         if isinstance(target, Library):
             return any(n in (*target.entry.writes, "out") for n, _ in target.args) and bool(atoms)
         return bool(atoms)
@@ -273,5 +284,8 @@ def refuse_truncation(unit: Unit) -> None:
                 stmt.loc,
                 f"a value with a derivative is stored into {shown}, whose dtype {base.dtype} truncates it",
                 chain=unit.act.chain(stmt.value.name),
-                fixes=["make the array of floats, for instance np.zeros(n)", "use int(...) if that is meant"],
+                fixes=[
+                    "make the array of floats, for instance np.zeros(n)",
+                    "use int(...) if that is meant",
+                ],
             )

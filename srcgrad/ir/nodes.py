@@ -347,9 +347,7 @@ class Verbatim:
     globals: tuple[tuple[str, Global], ...] = ()
 
 
-Stmt = (
-    Assign | Store | StoreAttr | Effect | If | For | While | Exit | With | Try | Verbatim
-)
+Stmt = Assign | Store | StoreAttr | Effect | If | For | While | Exit | With | Try | Verbatim
 Block = tuple[Stmt, ...]
 
 # ---- functions -------------------------------------------------------------

@@ -80,7 +80,9 @@ def map_expr(expr: Expr, f: Change) -> Expr:
         case Op(op, args):
             return Op(op, tuple(map(f, args)))
         case Call(fn, args, kwargs):
-            return Call(f(fn), tuple(_arg(a, f) for a in args), tuple((k, f(v)) for k, v in kwargs))
+            return Call(
+                f(fn), tuple(_arg(a, f) for a in args), tuple((k, f(v)) for k, v in kwargs)
+            )
         case Method(obj, name, args, kwargs):
             return Method(
                 f(obj), name, tuple(_arg(a, f) for a in args), tuple((k, f(v)) for k, v in kwargs)
@@ -97,7 +99,9 @@ def map_expr(expr: Expr, f: Change) -> Expr:
             )
         case Opaque(node, reads, globals_):
             after = tuple(f(v) for v in reads)
-            names = {v.name: w.name for v, w in zip(reads, after, strict=True) if isinstance(w, Var)}
+            names = {
+                v.name: w.name for v, w in zip(reads, after, strict=True) if isinstance(w, Var)
+            }
             kept = tuple(w for w in after if isinstance(w, Var))
             return Opaque(rename_ast(node, names), kept, globals_)  # type: ignore[arg-type]
         case Closure(fn, free):
@@ -153,13 +157,13 @@ def map_own(stmt: Stmt, read: Change, write: Change) -> Stmt:
             new_reads = tuple(read(v) for v in old_reads)
             new_writes = tuple(target(v) for v in old_writes)
             names = {
-                v.name: w.name for v, w in zip(old_reads, new_reads, strict=True) if isinstance(w, Var)
+                v.name: w.name
+                for v, w in zip(old_reads, new_reads, strict=True)
+                if isinstance(w, Var)
             }
             names |= {v.name: w.name for v, w in zip(old_writes, new_writes, strict=True)}
             kept = tuple(w for w in new_reads if isinstance(w, Var))
-            return replace(
-                stmt, node=rename_ast(stmt.node, names), reads=kept, writes=new_writes
-            )  # type: ignore[arg-type]
+            return replace(stmt, node=rename_ast(stmt.node, names), reads=kept, writes=new_writes)  # type: ignore[arg-type]
 
 
 def with_blocks(stmt: Stmt, new: tuple[tuple[Stmt, ...], ...]) -> Stmt:
@@ -171,7 +175,9 @@ def with_blocks(stmt: Stmt, new: tuple[tuple[Stmt, ...], ...]) -> Stmt:
             return replace(stmt, body=new[0])
         case Try():
             n = len(stmt.handlers)
-            handlers = tuple(replace(h, body=b) for h, b in zip(stmt.handlers, new[1 : n + 1], strict=True))
+            handlers = tuple(
+                replace(h, body=b) for h, b in zip(stmt.handlers, new[1 : n + 1], strict=True)
+            )
             return replace(
                 stmt, body=new[0], handlers=handlers, orelse=new[n + 1], final=new[n + 2]
             )

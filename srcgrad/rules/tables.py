@@ -8,7 +8,9 @@ import sys
 
 import srcgrad.rules as package
 
-_NOT_TABLES = frozenset(("coverage", "decorators", "registry", "tables", "scope", "custom", "short"))
+_NOT_TABLES = frozenset(
+    ("coverage", "decorators", "registry", "tables", "scope", "custom", "short")
+)
 _loaded: set[str] = set()
 
 

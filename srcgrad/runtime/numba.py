@@ -87,7 +87,9 @@ def is_numba_error(error: BaseException) -> bool:
     return lowering or isinstance(error, library().core.errors.NumbaError)
 
 
-def explained(error: BaseException, text: str, lines: Mapping[int, int], file: str) -> SrcgradError:
+def explained(
+    error: BaseException, text: str, lines: Mapping[int, int], file: str
+) -> SrcgradError:
     """Numba's error as one of ours: which statement it could not compile, and why, in a line.
 
     Arguments: the error; the generated text; from its lines to those of the primal; the primal's
@@ -189,8 +191,10 @@ def _lazy(numba: Any, df: Any) -> Any:
 def from_numba(t: Any) -> ty.Type:
     """Our type of what Numba has a type for."""
     types = library().types
-    if isinstance(t, types.Literal) and isinstance(t.literal_value, int) and not isinstance(
-        t.literal_value, bool
+    if (
+        isinstance(t, types.Literal)
+        and isinstance(t.literal_value, int)
+        and not isinstance(t.literal_value, bool)
     ):
         t = t.literal_type
     match t:

@@ -59,7 +59,9 @@ def axes_of(o: Overloads, a: Any, axis: Any) -> tuple[int, ...] | None:
         return (axis % a.ndim,)
     if isinstance(axis, types.IntegerLiteral):
         return (axis.literal_value % a.ndim,)
-    if isinstance(axis, types.BaseTuple) and all(isinstance(t, types.IntegerLiteral) for t in axis):
+    if isinstance(axis, types.BaseTuple) and all(
+        isinstance(t, types.IntegerLiteral) for t in axis
+    ):
         return tuple(sorted({t.literal_value % a.ndim for t in axis}))
     return None
 
@@ -93,9 +95,7 @@ def _nest(axes: Any, body: list[str], shape: str = "a.shape", indent: int = 1) -
 
 
 def _shape(ndim: int, axes: Any, keep: bool) -> str:
-    parts = [
-        "1" if d in axes else f"a.shape[{d}]" for d in range(ndim) if keep or d not in axes
-    ]
+    parts = ["1" if d in axes else f"a.shape[{d}]" for d in range(ndim) if keep or d not in axes]
     return f"({', '.join(parts)},)" if parts else "()"
 
 
@@ -199,9 +199,7 @@ def _arg(o: Overloads, name: str) -> Any:
 
 
 def _sum_back(o: Overloads) -> Any:
-    def make(
-        ct: Any, a: Any, axis: Any = None, keepdims: Any = False, where: Any = True
-    ) -> Any:
+    def make(ct: Any, a: Any, axis: Any = None, keepdims: Any = False, where: Any = True) -> Any:
         if flag_of(o, where) is not True:
             return None
         if not o.is_array(a):

@@ -27,7 +27,9 @@ class Module:
     backend: str = "numpy"
     ndims: dict[str, int] = field(default_factory=dict)  # of arrays by name; -1: several
     frozen: dict[str, ir.Global] = field(default_factory=dict)  # Numba: names of their own
-    rules: dict[CodeType, str] = field(default_factory=dict)  # what users' rules are, by their code
+    rules: dict[CodeType, str] = field(
+        default_factory=dict
+    )  # what users' rules are, by their code
     plain: dict[Any, str] = field(default_factory=dict)  # nested functions written out as they are
     scalars_are_python: bool = True  # no NumPy function can have made a number a NumPy scalar
     _by_id: dict[int, str] = field(default_factory=dict)
@@ -113,7 +115,9 @@ class Module:
 
     def import_statements(self) -> list[ast.stmt]:
         out: list[ast.stmt] = []
-        for module in sorted(self.imports, key=lambda m: (m.split(".")[0] not in sys.stdlib_module_names, m)):
+        for module in sorted(
+            self.imports, key=lambda m: (m.split(".")[0] not in sys.stdlib_module_names, m)
+        ):
             bound = self.imports[module]
             if module == "srcgrad.runtime.support":
                 out.append(ast.ImportFrom("srcgrad.runtime", [ast.alias("support")], 0))

@@ -24,11 +24,25 @@ from srcgrad.transform.module import Module
 
 # NumPy functions that Numba has with fewer arguments than NumPy, or not at all.
 _REDUCTIONS = frozenset(
-    "sum max min amax amin mean prod any all argmax argmin var std cumsum cumprod".split()
+    [
+        "sum",
+        "max",
+        "min",
+        "amax",
+        "amin",
+        "mean",
+        "prod",
+        "any",
+        "all",
+        "argmax",
+        "argmin",
+        "var",
+        "std",
+        "cumsum",
+        "cumprod",
+    ]
 )
-_REPLACED = _REDUCTIONS | frozenset(
-    "einsum clip diagonal squeeze".split()
-)
+_REPLACED = _REDUCTIONS | frozenset(["einsum", "clip", "diagonal", "squeeze"])
 _IN_PLACE: dict[type[ast.operator], str] = {
     ast.Add: "add_to", ast.Sub: "subtract_from", ast.Mult: "multiply_by", ast.Div: "divide_by",
 }  # fmt: skip
@@ -36,7 +50,9 @@ _METHODS = _REDUCTIONS | {"squeeze", "clip"}
 _SHARED = ("numpy", "math", "builtins")  # modules that Numba knows
 
 
-def adapt(functions: Sequence[ast.stmt], options: Mapping[str, Any], single: bool) -> list[ast.stmt]:
+def adapt(
+    functions: Sequence[ast.stmt], options: Mapping[str, Any], single: bool
+) -> list[ast.stmt]:
     """Functions with their decorators, in what Numba compiles.
 
     >>> fn = ast.parse("def f(x): return np.sum(x, axis=0)").body
@@ -127,7 +143,10 @@ class _Adapt(ast.NodeTransformer):
 
 def _has_slice(key: ast.expr) -> bool:
     items = key.elts if isinstance(key, ast.Tuple) else [key]
-    return any(isinstance(i, ast.Slice) or (isinstance(i, ast.Constant) and i.value is None) for i in items)
+    return any(
+        isinstance(i, ast.Slice) or (isinstance(i, ast.Constant) and i.value is None)
+        for i in items
+    )
 
 
 def _renamed(node: ast.Call, name: str, args: Sequence[ast.expr]) -> ast.expr:

@@ -94,7 +94,9 @@ def _wider(unit: Unit) -> bool:
         if isinstance(t, ty.Array) and t.dtype not in (np.float64, np.float32, np.float16):
             if np.issubdtype(t.dtype, np.inexact):
                 return True
-        if isinstance(t, ty.Number) and issubclass(t.cls, complex | np.complexfloating | np.longdouble):
+        if isinstance(t, ty.Number) and issubclass(
+            t.cls, complex | np.complexfloating | np.longdouble
+        ):
             return True
         if isinstance(t, ty.Unknown):
             return True
@@ -132,7 +134,10 @@ def check_result(unit: Unit, mode: str, aux: bool) -> None:
         bad = "a complex number"
     if bad is None:
         return
-    fixes = ["use vjp with a cotangent of the result's structure", "use jacobian for an array result"]
+    fixes = [
+        "use vjp with a cotangent of the result's structure",
+        "use jacobian for an array result",
+    ]
     if isinstance(t, ty.Tuple):
         fixes.insert(0, "use has_aux=True when the second item is auxiliary")
     raise located(

@@ -29,7 +29,11 @@ def number(value: Any) -> ast.expr:
         return ast.Constant(value)
     if isinstance(value, tuple | list):
         items = [number(v) for v in value]
-        return ast.Tuple(items, ast.Load()) if isinstance(value, tuple) else ast.List(items, ast.Load())
+        return (
+            ast.Tuple(items, ast.Load())
+            if isinstance(value, tuple)
+            else ast.List(items, ast.Load())
+        )
     if isinstance(value, complex):
         if value.real == 0 and str(value.real)[0] != "-":
             return _signed(ast.Constant(abs(value.imag) * 1j), value.imag)
@@ -96,7 +100,11 @@ def assign(target: str | ast.expr, value: ast.expr) -> ast.stmt:
 
 def augment(target: str | ast.expr, op: ast.operator, value: ast.expr) -> ast.stmt:
     """`target op= value`; adding a negated value subtracts it."""
-    if isinstance(op, ast.Add) and isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+    if (
+        isinstance(op, ast.Add)
+        and isinstance(value, ast.UnaryOp)
+        and isinstance(value.op, ast.USub)
+    ):
         op, value = ast.Sub(), value.operand
     elif isinstance(op, ast.Add) and _negative_product(value):
         op, value = ast.Sub(), _drop_sign(value)

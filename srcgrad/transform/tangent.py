@@ -15,11 +15,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory
-from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.needs import NeedsTable
 from srcgrad.analysis.partials import HELPERS, _names, environment, jvp_terms, same_shape
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, Uncharted, User
+from srcgrad.analysis.targets import (
+    Bound,
+    Construct,
+    Container,
+    Library,
+    Packed,
+    Uncharted,
+    User,
+    bound_atoms,
+)
 from srcgrad.analysis.unit import Spec, Unit, make_unit
 from srcgrad.errors import MissingRule, NotDifferentiable, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
@@ -345,7 +353,11 @@ class Walk:
             if self.owner_is_top() and self.unit.fx.root(value.name) in {
                 self.unit.fx.root(p) for p in self.unit.params
             }:
-                tangent = self.support("own", tangent) if may_hold_memory(self.unit.type(value.name)) else tangent
+                tangent = (
+                    self.support("own", tangent)
+                    if may_hold_memory(self.unit.type(value.name))
+                    else tangent
+                )
         elif self.active(RESULT):
             tangent = self.zero(value)
         else:
@@ -409,7 +421,10 @@ class Walk:
                 if not self.active(obj):
                     self.bind_zero(stmt)
                 else:
-                    self.bind(stmt, ast.Subscript(self.dot(obj, 1), self.printer({}).key(key), ast.Load()))
+                    self.bind(
+                        stmt,
+                        ast.Subscript(self.dot(obj, 1), self.printer({}).key(key), ast.Load()),
+                    )
             case ir.Build():
                 self.bind(stmt, self.display(expr))
             case ir.Closure(_, free):
@@ -445,7 +460,9 @@ class Walk:
         if expr.kind == "dict":
             keys = [None if k is None else self.primal(k) for k in expr.keys]
             return ast.Dict(keys, items)
-        return ast.Tuple(items, ast.Load()) if expr.kind == "tuple" else ast.List(items, ast.Load())
+        return (
+            ast.Tuple(items, ast.Load()) if expr.kind == "tuple" else ast.List(items, ast.Load())
+        )
 
     def target_rule(self, stmt: ir.Assign, expr: ir.Expr, target: object) -> None:
         match target:
@@ -560,9 +577,7 @@ class Walk:
             return syn.tuple_of(self.primal(ir.unstar(i)) for i in b.items)
         return self.primal(b)
 
-    def not_differentiable(
-        self, stmt: ir.Stmt, call: Library, param: str, b: Bound
-    ) -> Exception:
+    def not_differentiable(self, stmt: ir.Stmt, call: Library, param: str, b: Bound) -> Exception:
         atoms = [a.name for a in bound_atoms(b) if isinstance(a, ir.Var) and self.active(a)]
         return located(
             NotDifferentiable,
@@ -621,7 +636,9 @@ class Walk:
             value = self.printer({}).expr(stmt.value)
             self.emit(syn.assign(kept, value))
             self.kept[stmt.sid] = kept
-            self.emit(syn.assign(dot, syn.simplify(syn.substitute(node, {RESULT_HERE: syn.name(kept)}))))
+            self.emit(
+                syn.assign(dot, syn.simplify(syn.substitute(node, {RESULT_HERE: syn.name(kept)})))
+            )
             return
         node = syn.simplify(syn.substitute(node, {RESULT_HERE: syn.name(name)}))
         self.late.setdefault(stmt.sid, []).append(syn.assign(dot, node))
@@ -666,7 +683,9 @@ class Walk:
     def linear_argument(self, p: str, b: Bound, linear: bool, facts: object) -> ast.expr:
         del facts
         if isinstance(b, Packed):
-            items = [self.dot(ir.unstar(i)) if linear else self.primal(ir.unstar(i)) for i in b.items]
+            items = [
+                self.dot(ir.unstar(i)) if linear else self.primal(ir.unstar(i)) for i in b.items
+            ]
             return ast.Tuple(items, ast.Load())
         if not linear:
             return self.primal(b)
@@ -683,7 +702,11 @@ class Walk:
         self.text.named.add(name)
         if alias is not None and call.entry.view == "maybe":
             made = self.support(
-                "view_dot", self.primal_name(stmt.target), self.primal(alias), node, self.dot(alias)
+                "view_dot",
+                self.primal_name(stmt.target),
+                self.primal(alias),
+                node,
+                self.dot(alias),
             )
             self.late.setdefault(stmt.sid, []).append(syn.assign(self.dot_name(name), made))
         elif alias is not None:
@@ -818,7 +841,11 @@ class Walk:
     def list_extend(self, stmt: ir.Assign, e: ir.Atom) -> bool:
         if not isinstance(self.unit.type(stmt.target.name), ty.List) or stmt.inplace != "add":
             return False
-        self.emit(ast.AugAssign(ast.Name(self.dot_name(stmt.target.name), ast.Store()), ast.Add(), self.dot(e)))
+        self.emit(
+            ast.AugAssign(
+                ast.Name(self.dot_name(stmt.target.name), ast.Store()), ast.Add(), self.dot(e)
+            )
+        )
         return True
 
     def store(self, stmt: ir.Store) -> None:
@@ -848,7 +875,9 @@ class Walk:
             value = self.dot(stmt.value)
             if not self.active(stmt.value):
                 value = self.support("zeros", self.primal(stmt.value))
-            made = self.support("store_dot", self.primal(stmt.base), dot, self.key_value(stmt.key), value)
+            made = self.support(
+                "store_dot", self.primal(stmt.base), dot, self.key_value(stmt.key), value
+            )
             self.emit(ast.Expr(made))
             return
         if stmt.op in ir.AT_OPERATORS:
@@ -871,7 +900,9 @@ class Walk:
             case ir.KeyTuple(items):
                 return syn.tuple_of(self.key_value(i) for i in items)
             case ir.Slice(lower, upper, step):
-                parts = [syn.number(None) if a is None else self.primal(a) for a in (lower, upper, step)]
+                parts = [
+                    syn.number(None) if a is None else self.primal(a) for a in (lower, upper, step)
+                ]
                 return syn.call("slice", *parts)
             case _:
                 return self.primal(key)
@@ -902,7 +933,9 @@ class Walk:
                 args.append(self.packed_dot(b))
         if closure_active:
             assert target.closure is not None
-            args += [syn.expr("c[k]", c=self.dot(target.closure), k=syn.number(k)) for k in range(free)]
+            args += [
+                syn.expr("c[k]", c=self.dot(target.closure), k=syn.number(k)) for k in range(free)
+            ]
         made = syn.call(name, *args)
         if isinstance(stmt, ir.Assign):
             dot = self.dot_name(stmt.target.name) if result_active else "_"

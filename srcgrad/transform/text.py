@@ -6,10 +6,9 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Container, Library, Packed, User, writes_argument
+from srcgrad.analysis.targets import Container, Library, Packed, User, bound_atoms, writes_argument
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -363,7 +362,10 @@ class Text:
                 return [*pre, ast.For(target, rng, body, [])]
             case ir.While():
                 pre = self.flush(stmt, force=True)
-                return [*pre, ast.While(self.expr(stmt.test), self.block(stmt.body) or [ast.Pass()], [])]
+                return [
+                    *pre,
+                    ast.While(self.expr(stmt.test), self.block(stmt.body) or [ast.Pass()], []),
+                ]
             case ir.Exit(kind="break"):
                 return [ast.Break()]
             case ir.Exit(kind="continue"):
@@ -389,7 +391,9 @@ class Text:
         target = self.var(stmt.target.name)
         if stmt.inplace is not None and isinstance(stmt.value, ir.Op):
             return ast.AugAssign(
-                ast.Name(target, ast.Store()), _BINARY[stmt.inplace](), self.atom(stmt.value.args[1])
+                ast.Name(target, ast.Store()),
+                _BINARY[stmt.inplace](),
+                self.atom(stmt.value.args[1]),
             )
         value = self.expr(stmt.value)
         same = isinstance(value, ast.BinOp) and isinstance(stmt.value, ir.Op)
@@ -420,7 +424,10 @@ class Text:
             for k, h in enumerate(stmt.handlers)
         ]
         return ast.Try(
-            self.block(stmt.body) or [ast.Pass()], handlers, self.block(stmt.orelse), self.block(stmt.final)
+            self.block(stmt.body) or [ast.Pass()],
+            handlers,
+            self.block(stmt.orelse),
+            self.block(stmt.final),
         )
 
     def range(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ast.expr:

@@ -380,7 +380,11 @@ def comprehensions(x, n):
     c = {int(v) for v in x}
     d = [(i, j) for i in range(n) for j in range(i) if i != j]
     e = sum(v for v in x) + sum((v * v for v in x), v)
-    f = any(v > 2 for v in x), all(v > 2 for v in x), any(i > j for i in range(n) for j in range(n))
+    f = (
+        any(v > 2 for v in x),
+        all(v > 2 for v in x),
+        any(i > j for i in range(n) for j in range(n)),
+    )
     g = max(abs(v) for v in x), min((v for v in []), default=4.0), sorted((-v for v in x), key=abs)
     h = tuple(v for v in x), list(map(lambda v, w: v + w, x, x)), ",".join(str(int(v)) for v in x)
     k = [[v + w for w in x] for v in x]
@@ -658,7 +662,7 @@ def ternaries(x, c):
 
 
 def signs(x):
-    return -x, +x, ~3, -2.0, -2.0**2, - -1, x**-1, 1j * -1j
+    return -x, +x, ~3, -2.0, -(2.0**2), --1, x**-1, 1j * -1j
 
 
 def make_closure():

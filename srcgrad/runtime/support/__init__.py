@@ -450,6 +450,9 @@ from srcgrad.runtime.support.memory import (
     inplace_undo as inplace_undo,
 )
 from srcgrad.runtime.support.memory import (
+    is_part as is_part,
+)
+from srcgrad.runtime.support.memory import (
     last_written as last_written,
 )
 from srcgrad.runtime.support.memory import (
@@ -492,9 +495,6 @@ from srcgrad.runtime.support.memory import (
     shallow_bar as shallow_bar,
 )
 from srcgrad.runtime.support.memory import (
-    is_part as is_part,
-)
-from srcgrad.runtime.support.memory import (
     store_back as store_back,
 )
 from srcgrad.runtime.support.memory import (
@@ -525,13 +525,13 @@ from srcgrad.runtime.support.norms import (
     norm_slope as norm_slope,
 )
 from srcgrad.runtime.support.norms import (
-    tie_shares as tie_shares,
-)
-from srcgrad.runtime.support.norms import (
     singular_shares as singular_shares,
 )
 from srcgrad.runtime.support.norms import (
     singular_slope as singular_slope,
+)
+from srcgrad.runtime.support.norms import (
+    tie_shares as tie_shares,
 )
 from srcgrad.runtime.support.norms import (
     unlines as unlines,
@@ -657,10 +657,10 @@ from srcgrad.runtime.support.rulechecks import (
     captured as captured,
 )
 from srcgrad.runtime.support.rulechecks import (
-    check_apart as check_apart,
+    captured_back as captured_back,
 )
 from srcgrad.runtime.support.rulechecks import (
-    captured_back as captured_back,
+    check_apart as check_apart,
 )
 from srcgrad.runtime.support.rulechecks import (
     cotangent as cotangent,
@@ -873,7 +873,13 @@ from srcgrad.runtime.support.tangents import (
     alias_dot as alias_dot,
 )
 from srcgrad.runtime.support.tangents import (
+    full_tangent as full_tangent,
+)
+from srcgrad.runtime.support.tangents import (
     inplace_dot as inplace_dot,
+)
+from srcgrad.runtime.support.tangents import (
+    like_items as like_items,
 )
 from srcgrad.runtime.support.tangents import (
     private_tangent as private_tangent,
@@ -886,10 +892,4 @@ from srcgrad.runtime.support.tangents import (
 )
 from srcgrad.runtime.support.tangents import (
     view_dot as view_dot,
-)
-from srcgrad.runtime.support.tangents import (
-    like_items as like_items,
-)
-from srcgrad.runtime.support.tangents import (
-    full_tangent as full_tangent,
 )

@@ -117,7 +117,11 @@ def _zeros(x: Any, seen: dict[int, Any]) -> Any:
 def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         names = [f.name for f in dataclasses.fields(x)]
-    elif type(x).__module__ not in ("builtins", "numpy") and hasattr(x, "__dict__") and not callable(x):
+    elif (
+        type(x).__module__ not in ("builtins", "numpy")
+        and hasattr(x, "__dict__")
+        and not callable(x)
+    ):
         names = list(vars(x))
     else:
         return None

@@ -180,4 +180,3 @@ def winners(a: np.ndarray, key: Any, b: Any, out: np.ndarray) -> np.ndarray:
     count = np.asarray(a == out, np.asarray(out).real.dtype)
     np.add.at(count, key, b == out[key])
     return count
-

@@ -53,7 +53,9 @@ def _clone(x: np.ndarray) -> np.ndarray:
     """An array with the same elements and the same strides over fresh memory."""
     if x.flags.c_contiguous or x.flags.f_contiguous or x.dtype.hasobject:
         return x.copy(order="K")
-    low, high = np.lib.array_utils.byte_bounds(x) if hasattr(np.lib, "array_utils") else np.byte_bounds(x)  # type: ignore[attr-defined]
+    low, high = (
+        np.lib.array_utils.byte_bounds(x) if hasattr(np.lib, "array_utils") else np.byte_bounds(x)
+    )  # type: ignore[attr-defined]
     memory = np.zeros(high - low, np.uint8)
     offset = x.__array_interface__["data"][0] - low
     if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True)):
@@ -63,7 +65,9 @@ def _clone(x: np.ndarray) -> np.ndarray:
     return out
 
 
-def refuse_shared(written: tuple[Any, ...], others: tuple[Any, ...], names: tuple[str, ...]) -> None:
+def refuse_shared(
+    written: tuple[Any, ...], others: tuple[Any, ...], names: tuple[str, ...]
+) -> None:
     """Written arguments must not share memory with another argument."""
     values = [*written, *others]
     for k, a in enumerate(written):
@@ -309,7 +313,9 @@ def last_written(u_bar: Any, key: Any) -> Any:
 def save_inplace(u: Any, u_bar: Any) -> Any:
     """Before `u op= e`: the object, its shadow, and a copy of its contents if it is an array."""
     if isinstance(u, list):
-        raise error("UnsupportedSyntax", "a list is extended with += in differentiated code: use extend")
+        raise error(
+            "UnsupportedSyntax", "a list is extended with += in differentiated code: use extend"
+        )
     return (u, u_bar, u.copy() if isinstance(u, np.ndarray) else None)
 
 

@@ -16,7 +16,7 @@ from srcgrad.analysis.effects import RESULT, may_hold_memory
 from srcgrad.analysis.needs import saved_name
 from srcgrad.analysis.recording import Recording, record
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Construct, Container, Library, User, writes_argument
+from srcgrad.analysis.targets import Construct, Library, User, writes_argument
 from srcgrad.analysis.unit import Spec, Unit, make_unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -31,7 +31,7 @@ from srcgrad.transform.adjoint.state import Adj
 from srcgrad.transform.adjoint.tapes import Tapes
 from srcgrad.transform.module import Module
 from srcgrad.transform.parameters import arguments, check_result, gradient_of, private_argument
-from srcgrad.transform.text import Text, uses_of
+from srcgrad.transform.text import Text
 
 
 @dataclass
@@ -94,7 +94,10 @@ class Adjoint:
         reverse = [*shadows, *sweeps.reverse_body]
         kept = self.result_lines(sweeps, reverse) if want_value else []
         forward = [*body, *sweeps.forward_body, *kept]
-        lines = [*_section("forward sweep", forward), *_section("reverse sweep", [*reverse, *gradients.pre])]
+        lines = [
+            *_section("forward sweep", forward),
+            *_section("reverse sweep", [*reverse, *gradients.pre]),
+        ]
         if not forward:
             lines = [*reverse, *gradients.pre]
         lines.append(ast.Return(self.returns(sweeps.value, gradients.node, mode, aux)))
@@ -208,7 +211,9 @@ class Adjoint:
         """In one function the result stays in its variable where it is simply that."""
         if not joint or not want_value:
             return
-        exits = [s for s in ir.walk(sweeps.unit.body) if isinstance(s, ir.Exit) and s.kind == "return"]
+        exits = [
+            s for s in ir.walk(sweeps.unit.body) if isinstance(s, ir.Exit) and s.kind == "return"
+        ]
         value = exits[0].value if len(exits) == 1 else None
         if isinstance(value, ir.Var) and not value.is_temp:
             sweeps.value = syn.name(sweeps.text.var(value.name))
@@ -289,7 +294,9 @@ class Adjoint:
                 "refuse_shared",
                 syn.tuple_of(map(syn.name, written)),
                 syn.tuple_of(syn.name(n) for n in others if n not in written),
-                syn.tuple_of(ast.Constant(n) for n in [*written, *(n for n in others if n not in written)]),
+                syn.tuple_of(
+                    ast.Constant(n) for n in [*written, *(n for n in others if n not in written)]
+                ),
             )
             out.append(ast.Expr(check))
         for n in written:
@@ -302,7 +309,14 @@ class Adjoint:
         for n in unit.params:
             if unit.is_active(n) and unit.kind(n) == "memory":
                 if sweeps.found.is_tracked(n) is not late:
-                    out.append(syn.assign(reverse.bar(n), reverse.zero(n) if isinstance(unit.type(n), ty.Array) else self.module.support("bar", syn.name(n))))
+                    out.append(
+                        syn.assign(
+                            reverse.bar(n),
+                            reverse.zero(n)
+                            if isinstance(unit.type(n), ty.Array)
+                            else self.module.support("bar", syn.name(n)),
+                        )
+                    )
         return out
 
     def initial(self, sweeps: Sweeps) -> list[ast.stmt]:
@@ -334,7 +348,9 @@ class Adjoint:
         """Keep arguments whose names the function binds again: their gradients have their shapes."""
         unit, out = sweeps.unit, []
         for n in unit.params:
-            again = [d for d in unit.defs.get(n, ()) if not (isinstance(d, ir.Assign) and d.inplace)]
+            again = [
+                d for d in unit.defs.get(n, ()) if not (isinstance(d, ir.Assign) and d.inplace)
+            ]
             if again and n in syn.names_in(gradients.node):
                 kept = sweeps.text.names.fresh(f"{n}_given")
                 gradients.node = syn.substitute(gradients.node, {n: syn.name(kept)})
@@ -363,9 +379,18 @@ class Adjoint:
         if not isinstance(value, ast.Name):
             return []
         unit = sweeps.unit
-        restored = {n.id for s in reverse for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        restored = {
+            n.id
+            for s in reverse
+            for n in ast.walk(s)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
         if sweeps.found.restores(RESULT):
-            kept = sweeps.text.names.fresh("result") if not value.id.startswith("result") else value.id
+            kept = (
+                sweeps.text.names.fresh("result")
+                if not value.id.startswith("result")
+                else value.id
+            )
             sweeps.value = syn.name(kept)
             return [syn.assign(kept, self.module.support("own", value))]
         if value.id in restored:
@@ -397,7 +422,12 @@ class Adjoint:
         unit, reverse, text = sweeps.unit, sweeps.reverse, sweeps.text
         memory = [
             n
-            for n, g, a in zip(unit.params, unit.spec.groups or (None,) * len(unit.params), unit.spec.active, strict=True)
+            for n, g, a in zip(
+                unit.params,
+                unit.spec.groups or (None,) * len(unit.params),
+                unit.spec.active,
+                strict=True,
+            )
             if g is not None and a
         ]
         result_memory = unit.spec.result_memory
@@ -422,9 +452,22 @@ class Adjoint:
         for n in own:
             if unit.is_active(n) and unit.kind(n) == "memory" and sweeps.found.is_tracked(n):
                 start.append(syn.assign(reverse.bar(n), self.module.support("bar", syn.name(n))))
-        late = [s for s in late if not any(isinstance(t, ast.Name) and t.id in {reverse.bar(m) for m in memory} for t in getattr(s, "targets", []))]
+        late = [
+            s
+            for s in late
+            if not any(
+                isinstance(t, ast.Name) and t.id in {reverse.bar(m) for m in memory}
+                for t in getattr(s, "targets", [])
+            )
+        ]
         returned: list[ast.expr] = []
-        for n, g, a, t in zip(unit.params, unit.spec.groups or (None,) * len(unit.params), unit.spec.active, unit.spec.types, strict=True):
+        for n, g, a, t in zip(
+            unit.params,
+            unit.spec.groups or (None,) * len(unit.params),
+            unit.spec.active,
+            unit.spec.types,
+            strict=True,
+        ):
             if not a or (g is not None and isinstance(t, ty.Array)):
                 continue
             returned.append(self.callee_gradient(sweeps, n))
@@ -440,7 +483,11 @@ class Adjoint:
     def callee_gradient(self, sweeps: Sweeps, n: str) -> ast.expr:
         reverse, unit = sweeps.reverse, sweeps.unit
         if not unit.is_active(n):
-            return syn.number(0.0) if isinstance(unit.type(n), ty.Number) else self.module.support("zeros", syn.name(n))
+            return (
+                syn.number(0.0)
+                if isinstance(unit.type(n), ty.Number)
+                else self.module.support("zeros", syn.name(n))
+            )
         if unit.kind(n) == "memory":
             return reverse.bar_node(n)
         if n not in reverse.state:
@@ -471,7 +518,9 @@ class Adjoint:
             out.append(_FinishReturns(self, sweeps, saved).visit(s))
         if carried:
             node = syn.name(carried[0]) if len(carried) == 1 else None
-            unpack = syn.assign(saved if node is None else ast.Tuple([node], ast.Load()), syn.name("saved"))
+            unpack = syn.assign(
+                saved if node is None else ast.Tuple([node], ast.Load()), syn.name("saved")
+            )
             body = [unpack, *body]
         args = arguments(self.module, self.program, unit, plain=True)
         args.args += [ast.arg(b) for b in bars]
@@ -495,7 +544,11 @@ class _FinishReturns(ast.NodeTransformer):
         parts = [node.value]
         if self.sweeps.unit.spec.result_memory:
             value = stmt.value
-            if isinstance(value, ir.Var) and self.sweeps.unit.is_active(value) and self.sweeps.unit.kind(value.name) == "memory":
+            if (
+                isinstance(value, ir.Var)
+                and self.sweeps.unit.is_active(value)
+                and self.sweeps.unit.kind(value.name) == "memory"
+            ):
                 bar = self.sweeps.reverse.bar_node(value.name)
                 if not isinstance(self.sweeps.unit.type(value.name), ty.Array):
                     bar = self.owner.module.support("alias_bar", node.value, bar)
@@ -632,18 +685,26 @@ def _droppable(unit: Unit, stmt: ir.Assign) -> bool:
             numbers = all(isinstance(t, ty.Number | ty.Literal) for t in types)
             if numbers and op == "pow":
                 power = expr.args[1]
-                return isinstance(power, ir.Const) and isinstance(power.value, int) and power.value >= 0
+                return (
+                    isinstance(power, ir.Const)
+                    and isinstance(power.value, int)
+                    and power.value >= 0
+                )
             if numbers:
                 return op not in ("truediv", "floordiv", "mod")
             arrays = {a for a, t in zip(expr.args, types, strict=True) if isinstance(t, ty.Array)}
             one = len(arrays) == 1
-            return one and all(isinstance(t, ty.Number | ty.Array) for t in types) and op != "matmul"
+            return (
+                one and all(isinstance(t, ty.Number | ty.Array) for t in types) and op != "matmul"
+            )
     if isinstance(target, Library) and target.entry.pure and not writes_argument(target):
         module = getattr(target.entry.target, "__module__", "") or "numpy"
         if module.split(".")[0] in ("math", "builtins") or "linalg" in module:
             return False
         arrays = [t for t in types if isinstance(t, ty.Array)]
-        known = all(isinstance(t, ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other) for t in types)
+        known = all(
+            isinstance(t, ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other) for t in types
+        )
         return known and len(arrays) <= 1
     return isinstance(target, Construct)
 
@@ -686,7 +747,10 @@ def _start_value(t: ty.Type) -> Any:
 
 def _bound_names(stmts: list[ast.stmt]) -> set[str]:
     return {
-        n.id for s in stmts for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id
+        for s in stmts
+        for n in ast.walk(s)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
-from srcgrad.analysis.targets import bound_atoms
-from srcgrad.analysis.targets import Bound, Packed, User
+from srcgrad.analysis.targets import Bound, Packed, User, bound_atoms
 from srcgrad.analysis.unit import Spec, Unit
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
@@ -69,7 +68,9 @@ class Callees:
         )
         forward, reverse = self.compile(spec)
         shadows = [
-            b for b, g, a in zip(bounds, groups, active, strict=True) if g is not None and a and not isinstance(b, Packed)
+            b
+            for b, g, a in zip(bounds, groups, active, strict=True)
+            if g is not None and a and not isinstance(b, Packed)
         ]
         receivers: list[Bound | Part] = list(bounds[: len(target.args)])
         if isinstance(target.closure, ir.Var):
@@ -91,14 +92,14 @@ class Callees:
         memory = any(g is not None and a for g, a in zip(groups, active, strict=True))
         return CompiledCallee(forward, reverse, result, memory, shadows, returned, lanes)
 
-    def _group(
-        self, unit: Unit, stmt: ir.Stmt, b: Bound, t: ty.Type, target: User
-    ) -> str | None:
+    def _group(self, unit: Unit, stmt: ir.Stmt, b: Bound, t: ty.Type, target: User) -> str | None:
         """The memory class of an argument, None when its adjoint is passed by value."""
         if not may_hold_memory(t):
             return None
         atoms = [a for a in bound_atoms(b) if isinstance(a, ir.Var)]
-        classes = {unit.fx.root(a.name) for a in atoms if unit.fx.memory(a.name) and unit.is_active(a)}
+        classes = {
+            unit.fx.root(a.name) for a in atoms if unit.fx.memory(a.name) and unit.is_active(a)
+        }
         if not classes:
             return None
         if isinstance(b, Packed):

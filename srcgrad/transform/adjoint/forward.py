@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from srcgrad.analysis.targets import bound_atoms
 from srcgrad.analysis.recording import Recording
-from srcgrad.analysis.targets import Construct, Container, Library, User
+from srcgrad.analysis.targets import Construct, Container, Library, User, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -107,7 +106,9 @@ class Forward:
         body = stmt.handlers[k].body
         loc = body[0].loc if body else stmt.loc
         file = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
-        return [ast.Expr(self.module.support("handler_entered", ast.Constant(f"{file}:{loc.line}")))]
+        return [
+            ast.Expr(self.module.support("handler_entered", ast.Constant(f"{file}:{loc.line}")))
+        ]
 
     def is_unknown_inplace(self, stmt: ir.Stmt) -> bool:
         return (
@@ -177,7 +178,9 @@ class Forward:
             if isinstance(self.unit.type(name), ty.Array):
                 return []
             slot = self.slots.slot(stmt.sid, "inplace", name, self.slots.in_loop(stmt))
-            where = syn.expr("s[-1]", s=syn.name(slot)) if self.slots.in_loop(stmt) else syn.name(slot)
+            where = (
+                syn.expr("s[-1]", s=syn.name(slot)) if self.slots.in_loop(stmt) else syn.name(slot)
+            )
             made = self.module.support("inplace_bar", self.primal(stmt.target), where)
             return [ast.Assign([ast.Name(self.bar_name(name), ast.Store())], made)]
         out: list[ast.stmt] = [syn.assign(self.bar_name(name), self.shadow_expr(stmt))]
@@ -265,7 +268,9 @@ class Forward:
         source = ir.operands(expr)[-1 if isinstance(expr, ir.Call) else 0]
         if target.name in ("list", "tuple", "dict", "copy") and isinstance(source, ir.Var):
             if self.tracked(source.name):
-                return self.module.support("shallow_bar", self.primal(stmt.target), self.bar(source.name))
+                return self.module.support(
+                    "shallow_bar", self.primal(stmt.target), self.bar(source.name)
+                )
         return self.module.support("bar", self.primal(stmt.target))
 
     def container_effect(self, stmt: ir.Effect) -> list[ast.stmt]:
@@ -281,12 +286,16 @@ class Forward:
             case "append":
                 return [ast.Expr(syn.expr("b.append(v)", b=bar, v=self.bar_of(args[0])))]
             case "insert":
-                made = syn.expr("b.insert(k, v)", b=bar, k=self.primal(args[0]), v=self.bar_of(args[1]))
+                made = syn.expr(
+                    "b.insert(k, v)", b=bar, k=self.primal(args[0]), v=self.bar_of(args[1])
+                )
                 return [ast.Expr(made)]
             case "extend":
                 source = args[0]
                 if isinstance(source, ir.Var) and self.tracked(source.name):
-                    more = self.module.support("shallow_bar", self.primal(source), self.bar(source.name))
+                    more = self.module.support(
+                        "shallow_bar", self.primal(source), self.bar(source.name)
+                    )
                 else:
                     more = self.module.support("bar", self.primal(source))
                 return [ast.Expr(syn.expr("b.extend(v)", b=bar, v=more))]

@@ -155,7 +155,9 @@ class Reverse:
     def exchanged(self, name: str) -> list[str]:
         """The waiting adjoints that have to be written down at once with this one, as after a swap:
         each needs the older value of another's variable."""
-        waiting = {n: syn.names_in(a.waiting) for n, a in self.state.items() if a.waiting is not None}
+        waiting = {
+            n: syn.names_in(a.waiting) for n, a in self.state.items() if a.waiting is not None
+        }
         bars = {n: self.bar(n) for n in waiting}
 
         def reach(forward: bool) -> set[str]:
@@ -277,7 +279,9 @@ class Reverse:
             stmt = unit.by_sid[sid]
             roots |= {unit.fx.root(v.name) for v in (*ir.reads(stmt), *ir.writes(stmt))}
         return {
-            self.text.var(n) for n in unit.facts.types if unit.fx.memory(n) and unit.fx.root(n) in roots
+            self.text.var(n)
+            for n in unit.facts.types
+            if unit.fx.memory(n) and unit.fx.root(n) in roots
         }
 
     @cached_property
@@ -394,7 +398,9 @@ class Reverse:
 
     def group(self, group: list[ir.Stmt]) -> None:
         """The statements of one source statement, under one comment."""
-        if len(group) == 1 and not isinstance(group[0], ir.Assign | ir.Store | ir.StoreAttr | ir.Effect | ir.Exit):
+        if len(group) == 1 and not isinstance(
+            group[0], ir.Assign | ir.Store | ir.StoreAttr | ir.Effect | ir.Exit
+        ):
             self.stmt(group[0])
             return
         outer = self.capture()
@@ -734,7 +740,9 @@ class Reverse:
                 self.emit(syn.assign(whole, syn.name(bound)))
             else:
                 raise located(
-                    UnsupportedSyntax, stmt.loc, f"adjoint_of({name}): the type of {name} is not known"
+                    UnsupportedSyntax,
+                    stmt.loc,
+                    f"adjoint_of({name}): the type of {name} is not known",
                 )
         elif bound != self.bar(name):
             self.emit(syn.assign(self.bar(name), syn.name(bound)))
@@ -895,7 +903,9 @@ class Reverse:
     def unsupported(self, where: object, what: str) -> Exception:
         loc = getattr(where, "loc", None)
         return located(
-            UnsupportedSyntax, loc, f"{what} is not supported in differentiated code",
+            UnsupportedSyntax,
+            loc,
+            f"{what} is not supported in differentiated code",
             fixes=["write the items out one by one"],
         )
 
@@ -965,7 +975,9 @@ class Reverse:
             case ir.KeyTuple(items):
                 return syn.tuple_of(self.key_value(i) for i in items)
             case ir.Slice(lower, upper, step):
-                parts = [syn.number(None) if a is None else self.primal(a) for a in (lower, upper, step)]
+                parts = [
+                    syn.number(None) if a is None else self.primal(a) for a in (lower, upper, step)
+                ]
                 return syn.call("slice", *parts)
             case _:
                 return self.primal(key)
@@ -1004,11 +1016,19 @@ class Reverse:
             return
         if isinstance(target, Construct):
             g = self.take_full(name)
-            g = self.hold(self.after_undo(stmt, g), [a for b in target.args for a in bound_atoms(b)])
+            g = self.hold(
+                self.after_undo(stmt, g), [a for b in target.args for a in bound_atoms(b)]
+            )
             for f, b in zip(target.fields, target.args, strict=True):
                 assert not isinstance(b, Packed)
-                got = self.module.support("field", g, ast.Constant(f)) if not issubclass(target.cls, tuple) else syn.expr(
-                    "g[k]", g=g, k=syn.number(target.cls._fields.index(f))  # type: ignore[attr-defined]
+                got = (
+                    self.module.support("field", g, ast.Constant(f))
+                    if not issubclass(target.cls, tuple)
+                    else syn.expr(
+                        "g[k]",
+                        g=g,
+                        k=syn.number(target.cls._fields.index(f)),  # type: ignore[attr-defined]
+                    )
                 )
                 self.contribute(b, got, False)
             return
@@ -1149,7 +1169,9 @@ class Reverse:
 
     def hold(self, g: ast.expr, operands: Iterable[ir.Atom | ir.Star]) -> ast.expr:
         """A cotangent that several contributions read: put aside when one of them changes it."""
-        active = [a for a in map(ir.unstar, operands) if isinstance(a, ir.Var) and self.unit.is_active(a)]
+        active = [
+            a for a in map(ir.unstar, operands) if isinstance(a, ir.Var) and self.unit.is_active(a)
+        ]
         mentioned = syn.names_in(g)
         if len(active) > 1 and any(self.disturbed(a.name) & mentioned for a in active):
             kept = syn.name(self.text.names.temporary() + "_bar")
@@ -1269,7 +1291,9 @@ class Reverse:
     def spread(self, term: Term, node: ast.expr) -> None:
         """Several operands at once (`np.maximum.reduce`, `max(a, b, c)`): a tuple of contributions."""
         assert isinstance(term.operand, Packed)
-        active = [(k, i) for k, i in enumerate(term.operand.items) if self.unit.is_active(ir.unstar(i))]
+        active = [
+            (k, i) for k, i in enumerate(term.operand.items) if self.unit.is_active(ir.unstar(i))
+        ]
         if len(active) > 1:
             kept = self.text.names.temporary()
             self.emit(syn.assign(kept, node))
@@ -1305,7 +1329,9 @@ class Reverse:
             if self.unit.kind(expr.obj.name) != "memory":
                 self.own_container(expr.obj.name)
             key = self.primal(ir.unstar(expr.args[0]))
-            self.emit(ast.Expr(self.module.support("get_add", self.bar_node(expr.obj.name), key, g)))
+            self.emit(
+                ast.Expr(self.module.support("get_add", self.bar_node(expr.obj.name), key, g))
+            )
         if len(expr.args) > 1:
             default = ir.unstar(expr.args[1])
             if self.unit.is_active(default):
@@ -1397,11 +1423,15 @@ class Reverse:
             for term in terms:
                 self.term(term, g, syn.name(self.text.var(name)), False, name)
             self.out = outer
-            test = ast.UnaryOp(ast.Not(), self.module.support("is_part", g, self.bar_node(alias.name)))
+            test = ast.UnaryOp(
+                ast.Not(), self.module.support("is_part", g, self.bar_node(alias.name))
+            )
             self.out += conditional(test, body, [])
             return
         if isinstance(stmt.value, ir.Attr):
-            node = self.module.support("attr_back", self.bar_node(alias.name), ast.Constant(stmt.value.name), g)
+            node = self.module.support(
+                "attr_back", self.bar_node(alias.name), ast.Constant(stmt.value.name), g
+            )
             self.emit(ast.Expr(node))
             return
         self.part_back(alias, g)
@@ -1438,8 +1468,14 @@ class Reverse:
         if isinstance(target, Container) and isinstance(expr, ir.Op):
             cut = syn.call("len", self.primal(expr.args[0]))
             for a, part in zip(expr.args, ("g[:n]", "g[n:]"), strict=True):
-                if isinstance(a, ir.Var) and self.unit.is_active(a) and self.unit.kind(a.name) == "memory":
-                    back = self.module.support("copy_back", self.shadow(a), syn.expr(part, g=g, n=cut))
+                if (
+                    isinstance(a, ir.Var)
+                    and self.unit.is_active(a)
+                    and self.unit.kind(a.name) == "memory"
+                ):
+                    back = self.module.support(
+                        "copy_back", self.shadow(a), syn.expr(part, g=g, n=cut)
+                    )
                     self.emit(ast.Expr(back))
                 else:
                     self.contribute(a, syn.expr(part, g=g, n=cut), False)
@@ -1454,13 +1490,17 @@ class Reverse:
             obj, bar = self.primal(expr.obj), self.shadow(expr.obj)
             item = syn.name(self.text.var(stmt.target.name))
             del item
-            self.emit(ast.Expr(self.module.support("pop_back", obj, bar, key, self.slots.popped(stmt), g)))
+            self.emit(
+                ast.Expr(
+                    self.module.support("pop_back", obj, bar, key, self.slots.popped(stmt), g)
+                )
+            )
             return
         if isinstance(target, Container) and target.name == "copy":
             assert isinstance(expr, ir.Method)
             self.emit(ast.Expr(self.module.support("copy_back", self.shadow(expr.obj), g)))
             return
-        raise self.no_rule(stmt, expr, Uncharted("this container method", "")) 
+        raise self.no_rule(stmt, expr, Uncharted("this container method", ""))
 
     def shadow(self, a: ir.Atom) -> ast.expr:
         assert isinstance(a, ir.Var)
@@ -1506,7 +1546,9 @@ class Reverse:
         if op in ("mul", "truediv") and not active and not shares:
             self.undo(stmt)
             kind = ast.Mult() if op == "mul" else ast.Div()
-            self.emit(ast.AugAssign(ast.Name(self.bar(name), ast.Store()), kind, self.primal(operand)))
+            self.emit(
+                ast.AugAssign(ast.Name(self.bar(name), ast.Store()), kind, self.primal(operand))
+            )
             return
         g = syn.name(self.text.names.temporary() + "_bar")
         self.emit(syn.assign(g, syn.expr("u.copy()", u=bar)))
@@ -1562,7 +1604,9 @@ class Reverse:
             g = syn.name(self.text.names.temporary() + "_bar")
             if not distinct:
                 node: ast.expr = self.module.support(
-                    "last_written", self.bar_node(stmt.base.name), self.key_value(stmt.key)  # type: ignore[union-attr]
+                    "last_written",
+                    self.bar_node(stmt.base.name),
+                    self.key_value(stmt.key),  # type: ignore[union-attr]
                 )
             elif scalar or not self.unit.basic(stmt.key):
                 node = whole
@@ -1580,15 +1624,23 @@ class Reverse:
         """`u[k] op= e`."""
         op, e = stmt.op, stmt.value
         assert isinstance(stmt.base, ir.Var) and op is not None
-        shares = isinstance(e, ir.Var) and self.unit.fx.memory(e.name) and (
-            self.unit.fx.root(e.name) == self.unit.fx.root(stmt.base.name)
+        shares = (
+            isinstance(e, ir.Var)
+            and self.unit.fx.memory(e.name)
+            and (self.unit.fx.root(e.name) == self.unit.fx.root(stmt.base.name))
         )
-        old = ast.Subscript(syn.name(self.text.var(stmt.base.name)), self.key(stmt.key), ast.Load())
+        old = ast.Subscript(
+            syn.name(self.text.var(stmt.base.name)), self.key(stmt.key), ast.Load()
+        )
         active = self.unit.is_active(e)
         if op in ir.AT_OPERATORS:
             self.undo(stmt)
             if active:
-                got = syn.expr("a.copy()", a=whole) if self.unit.basic(stmt.key) and not scalar else whole
+                got = (
+                    syn.expr("a.copy()", a=whole)
+                    if self.unit.basic(stmt.key) and not scalar
+                    else whole
+                )
                 node = got if op == "add_at" else syn.negative(got)
                 self.store_contribution(e, node, place, True)
             return
@@ -1598,7 +1650,9 @@ class Reverse:
                 node = whole
                 if shares and not scalar:
                     node = syn.expr("a.copy()", a=whole)
-                self.store_contribution(e, node if op == "add" else syn.negative(node), place, shares)
+                self.store_contribution(
+                    e, node if op == "add" else syn.negative(node), place, shares
+                )
             return
         if distinct and op in ("mul", "truediv") and not shares:
             self.undo(stmt)
@@ -1671,7 +1725,11 @@ class Reverse:
             made = self.module.support("stored_back", self.bar_node(e.name), g, self.primal(e))
             self.emit(syn.assign(self.bar(e.name), made))
         elif self.unit.kind(e.name) == "memory":
-            self.emit(ast.Expr(self.module.support("stored_back", self.bar_node(e.name), g, self.primal(e))))
+            self.emit(
+                ast.Expr(
+                    self.module.support("stored_back", self.bar_node(e.name), g, self.primal(e))
+                )
+            )
         elif isinstance(t := self.unit.type(e.name), ty.Number):
             self.add(e.name, self.module.support("unbroadcast", g, _zero_number(t)), False)
         else:
@@ -1734,7 +1792,9 @@ class Reverse:
                 elif name == "extend":
                     kept = syn.name(self.text.names.temporary() + "_bar")
                     self.emit(syn.assign(kept, g))
-                    self.emit(ast.Expr(self.module.support("copy_back", self.shadow(args[-1]), kept)))
+                    self.emit(
+                        ast.Expr(self.module.support("copy_back", self.shadow(args[-1]), kept))
+                    )
                 else:
                     self.part_back_named(args[-1], g)
             case "sort" | "fill":
@@ -1798,7 +1858,9 @@ class Reverse:
         targets = found.returned
         self.undo_after_call(stmt, made, targets, found)
 
-    def undo_after_call(self, stmt: ir.Stmt, made: ast.expr, targets: list[ir.Atom], found: object) -> None:
+    def undo_after_call(
+        self, stmt: ir.Stmt, made: ast.expr, targets: list[ir.Atom], found: object
+    ) -> None:
         if not targets:
             self.emit(ast.Expr(made))
             self.undo(stmt)
@@ -1818,7 +1880,11 @@ class Reverse:
                 closures.add_part(self, a, node)
             elif isinstance(a, Packed):
                 self.unpack_arguments(a, node)
-            elif isinstance(a, ir.Var) and self.unit.is_active(a) and self.unit.kind(a.name) == "memory":
+            elif (
+                isinstance(a, ir.Var)
+                and self.unit.is_active(a)
+                and self.unit.kind(a.name) == "memory"
+            ):
                 self.part_back(a, node)
             else:
                 self.contribute(a, node, owned=False)
@@ -1834,7 +1900,9 @@ class Reverse:
                 if len(packed.items) == 1:
                     self.contribute(ir.unstar(item), g, owned=False)
                     continue
-                raise self.unsupported(packed, "`*` among other arguments of a differentiated call")
+                raise self.unsupported(
+                    packed, "`*` among other arguments of a differentiated call"
+                )
             self.contribute(item, syn.expr("g[k]", g=g, k=syn.number(k)), owned=False)
 
 
@@ -1933,7 +2001,9 @@ def summed_axes(operand: ty.Type, result: ty.Type) -> dict[str, ast.expr] | None
     if not m or lead < 0 or _complex(result) != _complex(operand):
         return None
     tail = n[lead:]
-    ones = [lead + k for k, (a, b) in enumerate(zip(m, tail, strict=True)) if a == "1" and b != "1"]
+    ones = [
+        lead + k for k, (a, b) in enumerate(zip(m, tail, strict=True)) if a == "1" and b != "1"
+    ]
     same = all(a == b and a != "?" for a, b in zip(m, tail, strict=True) if a != "1")
     if not same or (lead and ones) or any(n[k] == "?" for k in ones):
         return None
@@ -1968,9 +2038,7 @@ def full_of(module: Module, node: ast.expr, value: ast.expr, t: ty.Type) -> ast.
     return module.numpy("full", shape, value, dtype=ast.Attribute(node, "dtype", ast.Load()))
 
 
-def backwards(
-    start: ast.expr, stop: ast.expr, step: ast.expr, trips: ast.expr | None
-) -> ast.expr:
+def backwards(start: ast.expr, stop: ast.expr, step: ast.expr, trips: ast.expr | None) -> ast.expr:
     """The range of a loop, backwards."""
     one = syn.is_number(step, 1)
     minus = isinstance(step, ast.UnaryOp) and syn.is_number(step.operand, 1)

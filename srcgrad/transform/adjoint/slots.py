@@ -187,7 +187,9 @@ class Slots:
                 return []  # the adjoint of the store restores
             obj = syn.name(self.text.var(stmt.base.name))
             key = self.reverse_key(stmt)
-            back = self.text.module.support("store_back", obj, syn.number(None), key, self.item_slot(stmt))
+            back = self.text.module.support(
+                "store_back", obj, syn.number(None), key, self.item_slot(stmt)
+            )
             return [ast.Expr(back)]
         if self.is_list_move(stmt):
             return []  # the adjoint of the statement puts the list back
@@ -198,7 +200,9 @@ class Slots:
             return [ast.Expr(syn.expr("a.pop()", a=syn.name(self.text.var(stmt.value.obj.name))))]  # type: ignore[union-attr]
         name = self.whole(stmt)
         slot = self.slot(stmt.sid, "contents", name, taped)
-        back = self.text.module.support("put_back", syn.name(self.text.var(name)), self.get(slot, taped))
+        back = self.text.module.support(
+            "put_back", syn.name(self.text.var(name)), self.get(slot, taped)
+        )
         return [syn.assign(self.text.var(name), back)]
 
     def is_list_move(self, stmt: ir.Stmt) -> bool:
@@ -249,7 +253,10 @@ class Slots:
             case ir.KeyTuple(items):
                 return syn.tuple_of(self.key_value(i) for i in items)
             case ir.Slice(lower, upper, step):
-                parts = [syn.number(None) if a is None else self.text.atom(a) for a in (lower, upper, step)]
+                parts = [
+                    syn.number(None) if a is None else self.text.atom(a)
+                    for a in (lower, upper, step)
+                ]
                 return syn.call("slice", *parts)
             case _:
                 return self.text.atom(key)

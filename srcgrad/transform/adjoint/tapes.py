@@ -122,9 +122,7 @@ class Tapes:
             return start[0], _minus(stop[1], syn.number(1))
         return _plus_one(stop[0]), start[1]
 
-    def interval(
-        self, a: ir.Atom, outer: ir.For, ranges: dict[str, Interval]
-    ) -> Interval | None:
+    def interval(self, a: ir.Atom, outer: ir.For, ranges: dict[str, Interval]) -> Interval | None:
         """The values of an integer anywhere in the loops, in terms of what is known before them."""
         if isinstance(a, ir.Const):
             return (syn.number(a.value),) * 2 if type(a.value) is int else None
@@ -164,9 +162,7 @@ class Tapes:
             and len(self.text.uses.get(name, ())) == 1
         )
 
-    def _computed(
-        self, e: ir.Expr, outer: ir.For, ranges: dict[str, Interval]
-    ) -> Interval | None:
+    def _computed(self, e: ir.Expr, outer: ir.For, ranges: dict[str, Interval]) -> Interval | None:
         match e:
             case ir.Var() | ir.Const():
                 return self.interval(e, outer, ranges)
@@ -223,7 +219,12 @@ def dtype_of(t: ty.Type) -> str | None:
         case ty.Literal(bool()):
             return "np.bool_"
         case ty.Number(cls):
-            plain = {float: "np.float64", int: "np.int64", bool: "np.bool_", complex: "np.complex128"}
+            plain = {
+                float: "np.float64",
+                int: "np.int64",
+                bool: "np.bool_",
+                complex: "np.complex128",
+            }
             if cls in plain:
                 return plain[cls]
             if issubclass(cls, np.bool_):
@@ -252,7 +253,11 @@ def _plus(a: ast.expr, b: ast.expr) -> ast.expr:
         inner = _constant(a.right)
         if inner is not None:
             total = (inner if isinstance(a.op, ast.Add) else -inner) + q
-            return _plus(a.left, syn.number(total)) if total >= 0 else _minus(a.left, syn.number(-total))
+            return (
+                _plus(a.left, syn.number(total))
+                if total >= 0
+                else _minus(a.left, syn.number(-total))
+            )
     return ast.BinOp(a, ast.Add(), b)
 
 
@@ -266,7 +271,11 @@ def _minus(a: ast.expr, b: ast.expr) -> ast.expr:
         inner = _constant(a.right)
         if inner is not None:
             total = (inner if isinstance(a.op, ast.Add) else -inner) - q
-            return _plus(a.left, syn.number(total)) if total >= 0 else _minus(a.left, syn.number(-total))
+            return (
+                _plus(a.left, syn.number(total))
+                if total >= 0
+                else _minus(a.left, syn.number(-total))
+            )
     return ast.BinOp(a, ast.Sub(), b)
 
 

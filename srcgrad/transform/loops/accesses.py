@@ -7,8 +7,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-_PURE = frozenset("abs min max float int bool len".split())
-_FRESH = frozenset("zeros empty ones full zeros_like empty_like copy astype sum dot outer".split())
+_PURE = frozenset(["abs", "min", "max", "float", "int", "bool", "len"])
+_FRESH = frozenset(
+    [
+        "zeros",
+        "empty",
+        "ones",
+        "full",
+        "zeros_like",
+        "empty_like",
+        "copy",
+        "astype",
+        "sum",
+        "dot",
+        "outer",
+    ]
+)
 _SCALAR_MODULES = frozenset(("math", "np"))
 
 
@@ -154,9 +168,7 @@ def _shared(value: ast.expr) -> Iterator[str]:
             for i in items:
                 yield from _shared(i)
         case ast.Subscript(inner, key):
-            if not is_element(key):
-                yield from _shared(inner)
-            elif not isinstance(inner, ast.Name):
+            if not is_element(key) or not isinstance(inner, ast.Name):
                 yield from _shared(inner)
         case ast.Attribute(inner, name) if name not in ("shape", "dtype", "size", "ndim"):
             yield from _shared(inner)
@@ -164,7 +176,14 @@ def _shared(value: ast.expr) -> Iterator[str]:
             yield from _shared(a)
             yield from _shared(b)
         case ast.Call(ast.Attribute(ast.Name("np" | "math"), name), args) if name not in _FRESH:
-            if name in ("asarray", "ascontiguousarray", "broadcast_to", "reshape", "transpose", "ravel"):
+            if name in (
+                "asarray",
+                "ascontiguousarray",
+                "broadcast_to",
+                "reshape",
+                "transpose",
+                "ravel",
+            ):
                 for a in args:
                     yield from _shared(a)
         case ast.Call(ast.Attribute(inner, name), args) if name not in _FRESH:
@@ -259,7 +278,9 @@ def _expression(e: ast.expr, out: Summary) -> None:
         ):
             for a in args:
                 _expression(a, out)
-        case ast.Call(ast.Attribute(ast.Name("support"), "safe_divide" | "power_partial"), args, []):
+        case ast.Call(
+            ast.Attribute(ast.Name("support"), "safe_divide" | "power_partial"), args, []
+        ):
             for a in args:
                 _expression(a, out)
         case ast.BinOp(left, _, right):

@@ -228,7 +228,11 @@ def _not_negative(fn: Function, loop: ast.stmt, e: ast.expr) -> bool:
         case ast.Name(name):
             for block, k in fn.path(loop)[1:]:
                 s = block[k]
-                if isinstance(s, ast.For) and isinstance(s.target, ast.Name) and s.target.id == name:
+                if (
+                    isinstance(s, ast.For)
+                    and isinstance(s.target, ast.Name)
+                    and s.target.id == name
+                ):
                     return _never_negative(fn, s)
     return False
 
@@ -292,7 +296,12 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
         return None
     if not moved or any(_names(s.target.slice) & got.assigned for s in moved):  # type: ignore[attr-defined]
         return None
-    if any(a.kind != "add" for s in moved for a in got.accesses if fn.root(a.array) == fn.root(s.target.value.id)):  # type: ignore[attr-defined]
+    if any(
+        a.kind != "add"
+        for s in moved
+        for a in got.accesses
+        if fn.root(a.array) == fn.root(s.target.value.id)
+    ):  # type: ignore[attr-defined]
         return None
     for s in moved:  # the buffer holds what the name is at the end of the iteration
         assert isinstance(s.value, ast.Name)
@@ -300,7 +309,9 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
         if name in got.added or sum(_binds(x, name) for x in body) != 1:
             return None
     outer = _outermost(fn, loop)
-    if _names(args[-1]) & {n.id for n in ast.walk(outer) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}:
+    if _names(args[-1]) & {
+        n.id for n in ast.walk(outer) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }:
         return None
     return _split(fn, loop, counter, args, moved, outer)
 
@@ -359,7 +370,9 @@ def hoist(fn: Function) -> None:
         k = 0
         while k < len(block):
             s = block[k]
-            if isinstance(s, ast.For) and not any(isinstance(x, ast.For) for x in ast.walk(s) if x is not s):
+            if isinstance(s, ast.For) and not any(
+                isinstance(x, ast.For) for x in ast.walk(s) if x is not s
+            ):
                 before, after = _hoisted(fn, s)
                 block[k : k + 1] = [*before, s, *after]
                 k += len(before) + len(after)
@@ -376,7 +389,9 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
     names: dict[str, str] = {}
     for s in loop.body:
         match s:
-            case ast.AugAssign(ast.Subscript(ast.Name(array), key) as place, ast.Add() | ast.Sub(), _):
+            case ast.AugAssign(
+                ast.Subscript(ast.Name(array), key) as place, ast.Add() | ast.Sub(), _
+            ):
                 uses = [a for a in got.accesses if fn.root(a.array) == fn.root(array)]
                 same = {(a.kind, ast.dump(a.key)) for a in uses} == {("add", ast.dump(key))}
                 if not same or _names(key) & (got.assigned | got.added):
