@@ -1,4 +1,5 @@
-"""The functions that users call; a `GradFunction` picks or makes the derivative for its arguments."""
+"""The functions that users call; a `GradFunction` picks or makes the derivative for its
+arguments."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ class GradFunction:
         self._fn, self._mode, self._wrt = fn, mode, wrt
         self._aux, self._backend, self._specialize = has_aux, backend, specialize
         if isinstance(fn, GradFunction):
-            self._options = fn._options
+            self._options: dict[str, Any] = fn._options
             self._backend = "numba" if fn._backend == "numba" else backend
         else:
             self._options = dispatchers.options_of(fn)
@@ -65,7 +66,7 @@ class GradFunction:
                 self._backend = "numba"
         tables.load()
         self._rules = scope.entries_of(rules or {})
-        self._primal = primal_of(fn, (self._rules, *scope.active()))
+        self._primal: _Primal = primal_of(fn, (self._rules, *scope.active()))
         self._given = self._primal.keywords()
         self._single = isinstance(wrt, int | str)
         self._items = _items(self._primal, wrt)
@@ -254,7 +255,7 @@ class GradFunction:
     def _types(self, args: Sequence[Any], kwargs: Any) -> tuple[ty.Type, ...]:
         primal = self._primal
         try:
-            bound = primal.signature.bind(*primal.full(args), **kwargs)
+            bound = primal.signature.bind(*primal.full(tuple(args)), **kwargs)
         except TypeError as e:
             raise TypeError(f"{primal.name}: {e}") from None
         bound.apply_defaults()
@@ -267,7 +268,8 @@ class GradFunction:
             if item.position is not None and isinstance(t, ty.Tuple):
                 if item.position >= len(t.items):
                     raise ArgumentError(
-                        f"wrt names argument {item.position} of *{item.param}, which was not passed"
+                        f"wrt names argument {item.position} of *{item.param}, "
+                        "which was not passed"
                     )
                 t = t.items[item.position]
             if item.key is not None and isinstance(t, ty.Dict) and t.items is not None:
@@ -276,7 +278,8 @@ class GradFunction:
             problem = _not_floating(t)
             if problem:
                 raise ArgumentError(
-                    f"{self._primal.name}: can't differentiate with respect to {shown}, which is {problem}"
+                    f"{self._primal.name}: can't differentiate with respect to {shown}, "
+                    f"which is {problem}"
                 )
 
     # ---- looking ----
@@ -370,7 +373,8 @@ class GradFunction:
 
 
 def generic(t: ty.Type) -> ty.Type:
-    """What generic mode knows of an argument: functions, strings, None and bools, nothing numeric."""
+    """What generic mode knows of an argument: functions, strings, None and bools, nothing
+    numeric."""
     match t:
         case ty.Number() | ty.Array() | ty.List() | ty.Dict():
             return ty.UNKNOWN
@@ -484,7 +488,8 @@ def _is_python(fn: Any) -> bool:
 
 
 def _needed(entry: registry.Entry) -> inspect.Signature:
-    """The parameters of a stand-in: those of a Python function; of others the ones a call needs."""
+    """The parameters of a stand-in: those of a Python function; of others the ones a call
+    needs."""
     if entry.given and entry.builtin is None and entry.params is not None:
         return entry.params
     P = inspect.Parameter
@@ -559,7 +564,7 @@ def _not_floating(t: ty.Type) -> str | None:
     match t:
         case ty.Number(cls) if not issubclass(cls, float | complex | np.inexact):
             return f"an integer ({cls.__name__}): pass 3.0 instead of 3, a float dtype is needed"
-        case ty.Array(dtype, _) if dtype == object:
+        case ty.Array(dtype, _) if dtype == np.dtype(object):
             return "an array of dtype object"
         case ty.Array(dtype, _) if not ty.is_float(dtype):
             return f"an array of dtype {dtype}: pass an array of a floating dtype, x.astype(float)"
@@ -645,11 +650,13 @@ def vjp(
         >>> g
         array([ 4., 60.])
 
-    A function that returns nothing and writes its results into arguments: `out` names them, and the
+    A function that returns nothing and writes its results into arguments: `out` names them, and
+    the
     value is what they hold at the end (the caller's arrays stay as they are).
         >>> def kernel(A, B):
         ...     B[:] = A * A
-        >>> value, g = sg.vjp(kernel, wrt="A", out="B")(np.ones(2), np.array([2.0, 3.0]), np.zeros(2))
+        >>> backwards = sg.vjp(kernel, wrt="A", out="B")
+        >>> value, g = backwards(np.ones(2), np.array([2.0, 3.0]), np.zeros(2))
         >>> value, g
         (array([4., 9.]), array([4., 6.]))
     """
@@ -669,7 +676,8 @@ def jvp(
         >>> sg.jvp(lambda x: x * x)(1.0, 3.0)
         (9.0, 6.0)
 
-    `out` names the arguments into which a function that returns nothing writes its results, as for `vjp`.
+    `out` names the arguments into which a function that returns nothing writes its results, as for
+    `vjp`.
     """
     return GradFunction(
         f, "jvp", wrt, rules=rules, backend=backend, specialize=specialize, out=out
@@ -693,7 +701,8 @@ def source(
 
 
 # Called inside a differentiated function they are evaluated when it is compiled.
-for _made_of in (grad, value_and_grad, vjp, jvp):
-    _made_of.__srcgrad_special__ = "derivative"  # type: ignore[attr-defined]
+_makers: tuple[Any, ...] = (grad, value_and_grad, vjp, jvp)
+for _made_of in _makers:
+    _made_of.__srcgrad_special__ = "derivative"
 
 __all__ = ["GradFunction", "grad", "jvp", "source", "value_and_grad", "vjp"]

@@ -103,7 +103,8 @@ def differentiable(fn: Callable[..., Any]) -> Differentiable:
 
 
 def checkpointed(trips: range, *, snapshots: int) -> range:
-    """Mark a time loop whose states are too many to keep: `for t in sg.checkpointed(range(n), snapshots=k)`.
+    """Mark a time loop whose states are too many to keep: `for t in sg.checkpointed(range(n),
+    snapshots=k)`.
 
     The loop itself runs as `for t in range(n)`.  Its gradient is that of the plain loop; at
     present every iteration's recorded values are kept, so the marker saves no memory yet.

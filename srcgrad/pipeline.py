@@ -160,13 +160,14 @@ def compile_request(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]
     objects: dict[str, Any] = module.objects
     backend: Any = None
     if request.backend == "numba":
-        from srcgrad.runtime import numba as backend  # type: ignore[no-redef]
+        from srcgrad.runtime import numba as backend
 
         objects = backend.prepared(objects, dict(request.options))
     made = loader.load(f"{_stem(fn)}__{name}", text, objects)
     known = _dependencies(program, module)
     return Compiled(
-        text, made, getattr(made, name), name, known, program, list(program.requires), module.rules,
+        text, made, getattr(made, name), name, known, program, list(program.requires),
+        module.rules,
         backend, tree, file=fn.loc.file, digests=_digests(known) if backend is not None else {},
     )  # fmt: skip
 

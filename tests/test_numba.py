@@ -177,7 +177,8 @@ def test_an_array_changed_in_place_is_a_new_compilation():
         TABLE[1] = 2.0
 
 
-# ---- meaning -------------------------------------------------------------------------------------
+# ---- meaning
+# -------------------------------------------------------------------------------------
 
 
 def overlapping(x):
@@ -254,7 +255,8 @@ def test_branches_triangles_and_breaks():
         assert df(x, 6) == pytest.approx(sg.grad(branchy)(x, 6), rel=1e-12)
 
 
-# ---- refusals --------------------------------------------------------------------------------------
+# ---- refusals
+# --------------------------------------------------------------------------------------
 
 
 def unknown_to_numba(x):
@@ -287,7 +289,8 @@ def test_a_missing_numba_is_named_with_its_extra(tmp_path):
     assert "srcgrad[numba]" in run(code, tmp_path)
 
 
-# ---- other processes -------------------------------------------------------------------------------
+# ---- other processes
+# -------------------------------------------------------------------------------
 
 
 def run(code: str, directory: Path) -> str:

@@ -10,6 +10,7 @@ statement reads it after the newer one is bound.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.partials import must_reduce, vjp_term
@@ -103,7 +104,7 @@ def _join(table: _Table, base: str, group: list[str], names: dict[str, str]) -> 
     once.sort(key=lambda w: table.defs[w][0])
     olds = [w for w in group if w in table.params and not table.defs.get(w)]
     chain = [*olds, *once]
-    for older, newer in zip(chain, chain[1:], strict=False):
+    for older, newer in pairwise(chain):
         if _may_share(table, older, newer):
             names[newer] = names.get(older, older)
     # The last name of a chain is the plain one where it can be: the user's own.

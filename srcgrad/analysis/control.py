@@ -1,6 +1,7 @@
 """What the reverse sweep must know of the way the forward sweep took.
 
-Rewrites a body so that this knowledge is ordinary variables: trip counts, markers that say by which
+Rewrites a body so that this knowledge is ordinary variables: trip counts, markers that say by
+which
 exit a loop iteration was left, conditions that can't be evaluated again, loop bounds that change.
 
     while abs(r) > tol:              trips = 0
@@ -78,7 +79,8 @@ def always_leaves(block: ir.Block) -> bool:
 
 @dataclass
 class Instrument:
-    """One rewriting of one unit's body; `reversed_` are the statements with something to reverse."""
+    """One rewriting of one unit's body; `reversed_` are the statements with something to
+    reverse."""
 
     unit: Unit
     needs: NeedsTable
@@ -174,7 +176,8 @@ class Instrument:
         return all(self.kept(n, stmt) for n in names)
 
     def kept(self, name: str, stmt: ir.Stmt) -> bool:
-        """Whether a variable has its value at `stmt` in the reverse sweep without a new recording."""
+        """Whether a variable has its value at `stmt` in the reverse sweep without a new
+        recording."""
         loops = self.unit.loops[stmt.sid]
         defs = self.unit.defs.get(name, [])
         if not loops:

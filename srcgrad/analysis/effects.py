@@ -288,19 +288,19 @@ def _container(out: Effects, stmt: ir.Stmt, name: str, expr: ir.Expr, target: st
         return
     if isinstance(expr, ir.Call):
         if target is not None:
-            for a in expr.args:
-                out.share(target, ir.unstar(a))
+            for arg in expr.args:
+                out.share(target, ir.unstar(arg))
         return
     assert isinstance(expr, ir.Method)
     if name in _WRITES:
         out.store(expr.obj, stmt)
     if name in _KEEPS:
-        for a in expr.args:
-            out.share(expr.obj, ir.unstar(a))
+        for arg in expr.args:
+            out.share(expr.obj, ir.unstar(arg))
     if name in _GIVES and target is not None:
         out.share(target, expr.obj)
-        for a in expr.args:
-            out.share(target, ir.unstar(a))
+        for arg in expr.args:
+            out.share(target, ir.unstar(arg))
 
 
 def surely_copies(facts: Facts, key: ir.Key) -> bool:

@@ -147,15 +147,12 @@ class Inference:
                 self.grow(stmt)
             case ir.Store():
                 self.store(stmt)
-            case ir.StoreAttr(base=ir.Var()):
+            case ir.StoreAttr(base=ir.Var(base)):
                 obj = self.atom(stmt.base)
                 if isinstance(obj, ty.Object) and obj.fields is not None:
-                    self.bind(stmt.base.name, ty.Object(obj.cls))
+                    self.bind(base, ty.Object(obj.cls))
             case ir.For():
-                whole = all(
-                    self.atom(a) == ty.Number(int) for a in (stmt.start, stmt.stop, stmt.step)
-                )
-                self.bind(stmt.target.name, ty.Number(int) if whole else ty.Number(int))
+                self.bind(stmt.target.name, ty.Number(int))
                 self.block(stmt.body)
             case ir.Exit(kind="return"):
                 found = self.atom(stmt.value) if stmt.value is not None else None
@@ -272,7 +269,8 @@ class Inference:
         """An argument for the prober: the constant itself where it is one."""
         if isinstance(a, ir.Const):
             return probe.Known(a.value)
-        t = plain_dims(self.atom(a))
+        found = self.atom(a)
+        t = None if found is None else plain_dims(found)
         if isinstance(t, ty.Literal | ty.Static):
             return probe.Known(t.value)
         shape = self.program.constant_of(a, self.facts.fn)
@@ -325,7 +323,7 @@ class Inference:
                 return ty.UNKNOWN
             return self.invoke(stmt, fn.fn, expr.args, expr.kwargs, closure=expr.fn)
         if isinstance(fn, ty.Object):
-            method = getattr(fn.cls, "__call__", None)
+            method = getattr(fn.cls, "__call__", None)  # noqa: B004 - the method itself is meant
             if inspect.isfunction(method):
                 return self.invoke_object(
                     stmt, method, (expr.fn, *expr.args), expr.kwargs, expr.fn
@@ -422,7 +420,8 @@ class Inference:
         return ty.Static(table[key])
 
     def fixed(self, a: ir.Atom) -> Any:
-        """What is known of an argument when compiling: a literal, a tuple of literals, a function."""
+        """What is known of an argument when compiling: a literal, a tuple of literals, a
+        function."""
         t = self.atom(a)
         if isinstance(a, ir.Const):
             return probe.Known(a.value)
@@ -438,7 +437,8 @@ class Inference:
         args: Sequence[ir.Atom | ir.Star],
         kwargs: Sequence[tuple[str | None, ir.Atom]],
     ) -> ty.Type | None:
-        """A call of a derivative inside a differentiated function: its generated function is called."""
+        """A call of a derivative inside a differentiated function: its generated function is
+        called."""
         atoms = self.program.derivative_arguments(value, args, kwargs)
         types = tuple(self.atom(a) or ty.UNKNOWN for a in atoms)
         made = value.for_types(types)
@@ -480,9 +480,10 @@ class Inference:
         if cls in _BUILTIN_CONTAINERS:
             self.target(stmt, Container(_BUILTIN_CONTAINERS[cls]))
             if not args or isinstance(args[0], ir.Star):
-                return {list: ty.List(None), tuple: ty.Tuple(()), dict: ty.Dict(())}.get(
-                    cls, ty.UNKNOWN
-                )
+                empty: dict[type, ty.Type] = {
+                    list: ty.List(None), tuple: ty.Tuple(()), dict: ty.Dict(()),
+                }  # fmt: skip
+                return empty.get(cls, ty.UNKNOWN)
             return self.convert(cls, self.atom(ir.unstar(args[0])))
         fields = is_plain_record(cls)
         if fields is not None:
@@ -664,7 +665,7 @@ class Inference:
         if isinstance(obj, ty.Dict) and expr.name == "get" and obj.items is not None:
             key = expr.args[0]
             if isinstance(key, ir.Const):
-                items = dict(obj.items)
+                items: dict[Any, ty.Type] = dict(obj.items)
                 if key.value in items:
                     return items[key.value]
                 return (
@@ -793,12 +794,12 @@ class Inference:
                 return ty.Other(set)
 
 
-def plain_dims(t: ty.Type | None) -> ty.Type | None:
+def plain_dims(t: ty.Type) -> ty.Type:
     """A type without the names of its unknown lengths, as the prober takes it."""
     if isinstance(t, ty.Array) and any(len(d) > 1 for d in t.dims):
         return ty.Array(t.dtype, tuple(d[0] for d in t.dims))
     if isinstance(t, ty.Tuple):
-        return ty.Tuple(tuple(plain_dims(i) or ty.UNKNOWN for i in t.items), t.cls)
+        return ty.Tuple(tuple(map(plain_dims, t.items)), t.cls)
     if isinstance(t, ty.List) and t.item is not None:
         return ty.List(plain_dims(t.item))
     return t

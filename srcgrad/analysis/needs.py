@@ -119,14 +119,16 @@ class NeedsTable:
     # ---- computing a temporary again ----
 
     def again(self, name: str) -> ir.Assign | None:
-        """The definition of a temporary that the reverse sweep computes again where it reads it."""
+        """The definition of a temporary that the reverse sweep computes again where it reads
+        it."""
         if name not in self._again:
             self._again[name] = None  # a cycle is impossible, but cheap to guard
             self._again[name] = self._recomputable(name)
         return self._again[name]
 
     def is_place(self, name: str) -> bool:
-        """Whether a temporary is a view that is used at once, so that its shadow needs no name: it is
+        """Whether a temporary is a view that is used at once, so that its shadow needs no name: it
+        is
         a place in the shadow of the array, `u_bar[1:-1]`."""
         got = self._places.get(name)
         if got is None:
@@ -326,7 +328,8 @@ class NeedsTable:
         return next(b for b in ir.blocks(owner) if stmt in b)
 
     def roots_of(self, atoms: Iterable[ir.Atom]) -> tuple[set[str], set[str]]:
-        """The variables (and memory classes) that reading these atoms in the reverse sweep reads."""
+        """The variables (and memory classes) that reading these atoms in the reverse sweep
+        reads."""
         names: set[str] = set()
         contents: set[str] = set()
         for a in atoms:

@@ -126,7 +126,7 @@ def expand_let(node: ast.expr, entry: Entry) -> ast.expr:
     class _Let(ast.NodeTransformer):
         def visit_Name(self, n: ast.Name) -> ast.expr:
             f = entry.let.get(n.id)
-            return n if f is None else self.visit(copy.deepcopy(f.node))  # type: ignore[no-any-return]
+            return n if f is None else self.visit(copy.deepcopy(f.node))
 
     return _Let().visit(copy.deepcopy(node))  # type: ignore[no-any-return]
 

@@ -123,7 +123,8 @@ def _reversed(unit: Unit, flow: _Flow) -> set[int]:
 
 
 def _choose_tracking(found: Recording) -> None:
-    """A class of plain arrays with one origin, each name bound once, gets its shadow in the reverse
+    """A class of plain arrays with one origin, each name bound once, gets its shadow in the
+    reverse
     sweep; all others are tracked: the shadow is made where the array is."""
     unit = found.unit
     classes: dict[str, list[str]] = {}

@@ -149,7 +149,7 @@ def bind_user(
 ) -> tuple[Bound, ...]:
     """All parameters of a user function in order, as Python binds them."""
     rest = list(args)
-    named = dict((k, v) for k, v in kwargs if k is not None)
+    named = {k: v for k, v in kwargs if k is not None}
     spread = [v for k, v in kwargs if k is None]
     out: list[Bound] = []
     for p in fn.params:

@@ -42,7 +42,8 @@ class _Sharpen:
     changed: bool = False
 
     def keep_params(self, body: ir.Block) -> ir.Block:
-        """A parameter of unknown type that is bound again gets a second variable: what it was given
+        """A parameter of unknown type that is bound again gets a second variable: what it was
+        given
         is read at the end, for the structure of its gradient."""
         written = {v.name: s.loc for s in ir.walk(body) if not _updates(s) for v in ir.writes(s)}
         out: list[ir.Stmt] = []
@@ -55,7 +56,8 @@ class _Sharpen:
         return (*out, *body)
 
     def propagate(self, body: ir.Block) -> ir.Block:
-        """Read through other names that the compiler made: `support.sequence(x)` of an array is x."""
+        """Read through other names that the compiler made: `support.sequence(x)` of an array is
+        x."""
         once = self.bound_once()
         names: dict[str, ir.Atom] = {}
         for stmt in ir.walk(body):
@@ -154,7 +156,8 @@ class _Sharpen:
         return [stmt]
 
     def overridden(self, stmt: ir.Stmt) -> list[ir.Stmt] | None:
-        """`u *= e` and `u[k] *= e` where `*` has a user's rule: the product, and then the store."""
+        """`u *= e` and `u[k] *= e` where `*` has a user's rule: the product, and then the
+        store."""
         target = self.facts.targets.get(stmt.sid)
         if not (isinstance(target, Library) and target.entry.given):
             return None

@@ -46,7 +46,8 @@ def writes_argument(call: Library) -> bool:
 
 @dataclass(frozen=True)
 class User:
-    """A function with source: `args` are all of its parameters in order, then its captured variables."""
+    """A function with source: `args` are all of its parameters in order, then its captured
+    variables."""
 
     fn: ir.Function
     args: tuple[Bound, ...]
@@ -72,7 +73,8 @@ class Construct:
 
 @dataclass(frozen=True)
 class Constant:
-    """The value of an attribute or call known when compiling (a class attribute, a bound method)."""
+    """The value of an attribute or call known when compiling (a class attribute, a bound
+    method)."""
 
     type: ty.Type
 

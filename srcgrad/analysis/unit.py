@@ -24,7 +24,8 @@ from srcgrad.ir import types as ty
 
 @dataclass(frozen=True)
 class Spec:
-    """What a callee is compiled for: argument types, which are active, and which share written memory.
+    """What a callee is compiled for: argument types, which are active, and which share written
+    memory.
 
     `groups` gives each parameter (captured variables last) the number of its memory class in the
     caller, None where its adjoint is passed by value; `lanes` says that a mask of the lanes that
@@ -84,7 +85,8 @@ class Unit:
 
     @cached_property
     def place(self) -> dict[int, tuple[tuple[int, int], ...]]:
-        """For each statement the path to it: (block number, position) from the outermost block in."""
+        """For each statement the path to it: (block number, position) from the outermost block
+        in."""
         out: dict[int, tuple[tuple[int, int], ...]] = {}
         counter = [0]
 
@@ -165,7 +167,8 @@ class Unit:
         return found if isinstance(found, User) else None
 
     def leaves_saved(self, stmt: ir.Stmt) -> bool:
-        """Whether a call in the forward sweep returns something for its reverse besides its value."""
+        """Whether a call in the forward sweep returns something for its reverse besides its
+        value."""
         found = self.facts.targets.get(stmt.sid)
         if isinstance(found, Library):
             return found.entry.kind == "custom" and self.differentiates(stmt)
@@ -230,7 +233,9 @@ class Unit:
 
     def may_truncate(self, stmt: ir.Stmt) -> bool:
         """The same, where only the types at run time can tell."""
-        return self.truncates(stmt) and isinstance(self.facts.of(stmt.value), ty.Unknown)  # type: ignore[union-attr]
+        if not isinstance(stmt, ir.Store) or not self.truncates(stmt):
+            return False
+        return isinstance(self.facts.of(stmt.value), ty.Unknown)
 
     def basic(self, key: ir.Key) -> bool:
         return surely_basic(self.facts, key)
@@ -265,11 +270,11 @@ def refuse_truncation(unit: Unit) -> None:
         if isinstance(stmt, ir.Assign) and stmt.target.name in unit.act.varied:
             t = unit.type(stmt.target.name)
             if isinstance(t, ty.Array) and t.dtype == object:
+                shown = stmt.target.name.split("%")[0] or "this value"
                 raise located(
                     NotDifferentiable,
                     stmt.loc,
-                    f"{stmt.target.name.split('%')[0] or 'this value'} is an array of dtype object, "
-                    "which can't carry a derivative",
+                    f"{shown} is an array of dtype object, which can't carry a derivative",
                     chain=unit.act.chain(stmt.target.name),
                     fixes=["make an array of floats"],
                 )
@@ -282,7 +287,8 @@ def refuse_truncation(unit: Unit) -> None:
             raise located(
                 NotDifferentiable,
                 stmt.loc,
-                f"a value with a derivative is stored into {shown}, whose dtype {base.dtype} truncates it",
+                f"a value with a derivative is stored into {shown}, "
+                f"whose dtype {base.dtype} truncates it",
                 chain=unit.act.chain(stmt.value.name),
                 fixes=[
                     "make the array of floats, for instance np.zeros(n)",

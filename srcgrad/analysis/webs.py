@@ -172,12 +172,14 @@ def _reachable(block: ir.Block) -> ir.Block:
 
 
 def _loop_only(fn: ir.Function) -> set[Def]:
-    """Targets of `for` loops: they may share a name, since a loop gives its target its values again."""
+    """Targets of `for` loops: they may share a name, since a loop gives its target its values
+    again."""
     return {(s.sid, s.target.name) for s in ir.walk(fn.body) if isinstance(s, ir.For)}
 
 
 def split(fn: ir.Function, rebinds: Callable[[ir.Assign], bool] = lambda _: False) -> ir.Function:
-    """Rename variables so that each web has its own; `rebinds` says of an augmented assignment that it
+    """Rename variables so that each web has its own; `rebinds` says of an augmented assignment
+    that it
     makes a new value (of numbers) instead of writing into an array."""
     fn = replace(fn, body=_reachable(fn.body))
     flow = _Reaching(rebinds)

@@ -67,7 +67,8 @@ class Root:
     kind "builtins": Python's builtins, `key` empty.
     kind "namespace": the globals of a module that can't be imported by name (a notebook cell, an
     exec'd file, `__main__`), or the captured variables of a closure: `obj` is an object whose
-    attributes read them live, handed to the generated module by the loader; `key` is a name for it.
+    attributes read them live, handed to the generated module by the loader; `key` is a name for
+    it.
     """
 
     kind: str
@@ -169,7 +170,8 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """A display: kind tuple, list, set or dict.  For a dict `keys` holds the keys (None: `**item`)."""
+    """A display: kind tuple, list, set or dict.  For a dict `keys` holds the keys (None:
+    `**item`)."""
 
     kind: str
     items: tuple[Atom | Star, ...]
@@ -218,7 +220,8 @@ class Assign:
     inplace: str | None = None
 
 
-# `np.add.at(base, key, value)` and `np.subtract.at`: as `+=`, but each time an element is named counts.
+# `np.add.at(base, key, value)` and `np.subtract.at`: as `+=`, but each time an element is named
+# counts.
 AT_OPERATORS = {"add_at": "add", "sub_at": "subtract"}
 
 
@@ -355,7 +358,8 @@ Block = tuple[Stmt, ...]
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """kind: posonly, normal, varargs, kwonly, varkw.  `default` is read from the function object."""
+    """kind: posonly, normal, varargs, kwonly, varkw.  `default` is read from the function
+    object."""
 
     name: str
     kind: str

@@ -14,7 +14,8 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A Python number (`float`, weak under NEP 50) or NumPy scalar (`np.float64`); `cls` is its class."""
+    """A Python number (`float`, weak under NEP 50) or NumPy scalar (`np.float64`); `cls` is its
+    class."""
 
     cls: type
 
@@ -85,7 +86,8 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """A value through which no derivative passes and whose class is known: str, slice, range, dtype."""
+    """A value through which no derivative passes and whose class is known: str, slice, range,
+    dtype."""
 
     cls: type
 
@@ -121,7 +123,7 @@ def can_be_active(t: Type) -> bool:
         case Number(cls):
             return issubclass(cls, float | complex | np.inexact)
         case Array(dtype, _):
-            return is_float(dtype) or dtype == object
+            return is_float(dtype) or dtype == np.dtype(object)
         case Tuple(items):
             return any(map(can_be_active, items))
         case List(item):

@@ -52,9 +52,9 @@ class Entry:
     kind "structured": both formulas are given.
     kind "function": the reverse rule is a Python function `vjp(g, out, *args, **kwargs)` that
     returns one cotangent per positional argument.
-    kind "custom": the forward sweep calls `fn`, which returns the result and what the reverse sweep
-    needs; the reverse sweep calls `backward` with that and the cotangent, or what was returned is
-    itself a function of the cotangent (`backward` is None).
+    kind "custom": the forward sweep calls `fn`, which returns the result and what the reverse
+    sweep needs; the reverse sweep calls `backward` with that and the cotangent, or what was
+    returned is itself a function of the cotangent (`backward` is None).
     kind "jvp": `jvp_fn(primals, tangents)` returns the result and its tangent, for forward mode;
     reverse mode transposes it.
     kind "nondiff": the derivative is zero.

@@ -126,7 +126,8 @@ def _reason(text: str) -> str:
     """The line of Numba's message that names the construct."""
     for pattern in (
         r"Use of unsupported NumPy function '[^']+'[^\n]*",
-        r"No implementation of function \w+\([^\n]*?\) found for signature:\s*\n\s*\n?\s*>>> ([^\n]+)",
+        r"No implementation of function \w+\([^\n]*?\) found for signature:"
+        r"\s*\n\s*\n?\s*>>> ([^\n]+)",
         r"Unknown attribute '[^']+' of type [^\n]+",
         r"Cannot unify [^\n]+",
         r"[Cc]annot determine Numba type of [^\n]+",

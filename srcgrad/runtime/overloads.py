@@ -204,7 +204,7 @@ def sums(o: Overloads) -> None:
 
 def _scatter(o: Overloads, a: Any, key: Any, g: Any, sign: int) -> Any:
     types = o.types
-    if isinstance(key, types.Integer) or isinstance(key, types.SliceType):
+    if isinstance(key, (types.Integer, types.SliceType)):
 
         def one(a: Any, key: Any, g: Any) -> None:
             a[key] += sign * g

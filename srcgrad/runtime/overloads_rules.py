@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def rules(o: Overloads) -> None:
 
 def elementwise(o: Overloads) -> None:
     """Functions of numbers, used on arrays element by element."""
-    vectorize = o.numba.vectorize
+    vectorize: Callable[[Callable[..., Any]], Any] = o.numba.vectorize
 
     @vectorize
     def safe_divide(x1: Any, x2: Any) -> Any:

@@ -1,4 +1,5 @@
-"""What happens at the edges of a generated function: its signature, its arguments, its gradients."""
+"""What happens at the edges of a generated function: its signature, its arguments, its
+gradients."""
 
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ def _number(module: Module, t: ty.Number, node: ast.expr | None) -> ast.expr:
 
 
 def _wider(unit: Unit) -> bool:
-    """Whether anything in the function has more precision than float64, or is complex or unknown."""
+    """Whether anything in the function has more precision than float64, or is complex or
+    unknown."""
     for t in unit.facts.types.values():
         if isinstance(t, ty.Array) and t.dtype not in (np.float64, np.float32, np.float16):
             if np.issubdtype(t.dtype, np.inexact):

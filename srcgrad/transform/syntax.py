@@ -77,7 +77,7 @@ class _Substitute(ast.NodeTransformer):
 def expr(text: str, **parts: ast.expr) -> ast.expr:
     """A parsed expression with names replaced: `expr("a[k]", a=name("x"), k=number(0))`."""
     node = copy.deepcopy(_parsed(text))
-    return _Substitute(parts).visit(node) if parts else node  # type: ignore[no-any-return]
+    return _Substitute(parts).visit(node) if parts else node
 
 
 def stmts(text: str, **parts: ast.expr) -> list[ast.stmt]:
@@ -126,6 +126,13 @@ def tuple_of(items: Iterable[ast.expr]) -> ast.expr:
 
 def call(fn: str, *args: ast.expr, **kwargs: ast.expr) -> ast.expr:
     return ast.Call(expr(fn), list(args), [ast.keyword(k, v) for k, v in kwargs.items()])
+
+
+def function_def(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.FunctionDef:
+    made = ast.FunctionDef(name, args, body or [ast.Pass()], [], None)
+    if "type_params" in ast.FunctionDef._fields:  # since Python 3.12
+        vars(made)["type_params"] = []
+    return made
 
 
 def names_in(node: ast.AST) -> set[str]:

@@ -64,10 +64,11 @@ class Tangent:
         args = arguments(self.module, self.program, unit)
         first = ast.arg(_tangents(unit))
         (args.posonlyargs if args.posonlyargs else args.args).insert(0, first)
-        self.order.append([_function(name, args, lines)])
+        self.order.append([syn.function_def(name, args, lines)])
 
     def reverse_mode(self) -> Adjoint:
-        """Writes reverse sweeps into the same module: of rules, whose transposes they are.  What is
+        """Writes reverse sweeps into the same module: of rules, whose transposes they are.  What
+        is
         overridden for the program is not for its rules."""
         if self.adjoint is None:
             self.adjoint = Adjoint(Program(builtin=True), self.module)
@@ -86,7 +87,7 @@ class Tangent:
             args = arguments(self.module, self.program, unit, plain=True)
             active = [n for n, a in zip(unit.params, spec.active, strict=True) if a]
             args.args += [ast.arg(work.dot_name(n)) for n in active]
-            self.order.append([_function(got, args, lines)])
+            self.order.append([syn.function_def(got, args, lines)])
         return got
 
 
@@ -176,7 +177,7 @@ class Walk:
         out: list[ast.stmt] = []
         dots = [syn.name(self.dot_name(w)) for w in wrt]
         if single:
-            out.append(syn.assign(dots[0].id, syn.name("tangents")))  # type: ignore[attr-defined]
+            out.append(syn.assign(dots[0].id, syn.name("tangents")))
         else:
             out.append(syn.assign(syn.tuple_of(dots), syn.name("tangents")))
         for w in wrt:
@@ -202,7 +203,8 @@ class Walk:
         return self.text.block(self.unit.body)
 
     def callee_lines(self) -> list[ast.stmt]:
-        """The body of a callee: tangents of arguments that are passed without one start at zero."""
+        """The body of a callee: tangents of arguments that are passed without one start at
+        zero."""
         given = zip(self.unit.params, self.unit.spec.active, strict=True)
         missing = [n for n, passed in given if not passed and self.active(n)]
         start = [syn.assign(self.dot_name(n), self.zero(ir.Var(n))) for n in missing]
@@ -286,7 +288,8 @@ class Walk:
             raise located(
                 UnsupportedSyntax,
                 stmt.loc,
-                f"a value with a derivative is written into the attribute {stmt.name} of an object",
+                f"a value with a derivative is written into the attribute {stmt.name} "
+                "of an object",
                 fixes=["keep it in a local variable or an array"],
             )
         own, self.out = self.out, []
@@ -613,6 +616,10 @@ class Walk:
         """Bind a tangent: of the result's shape; memory of its own where it is written later."""
         name = stmt.target.name
         memory = self.unit.kind(name) == "memory"
+        if memory and call.entry.view != "never" and self.unit.aliases(stmt) is not None:
+            here = {RESULT_HERE: self.primal_name(stmt.target)}
+            self.finish_linear(stmt, call, syn.substitute(node, here))
+            return
         if self.spreads(stmt, call):
             late = True
             node = self.support("broadcast_like", node, syn.name(RESULT_HERE))
@@ -626,7 +633,8 @@ class Walk:
             self.bind(stmt, node)
 
     def bind_late(self, stmt: ir.Assign, node: ast.expr) -> None:
-        """A tangent that reads the result is computed after it; what it reads must still be there."""
+        """A tangent that reads the result is computed after it; what it reads must still be
+        there."""
         name = self.text.var(stmt.target.name)
         dot = self.dot_name(stmt.target.name)
         clash = name in syn.names_in(node)  # the tangent reads the older value of the same name
@@ -777,8 +785,7 @@ class Walk:
         if isinstance(target, Library):
             from srcgrad.transform.adjoint import arrays
 
-            arrays.tangent_effect(self, stmt, target)
-            return
+            arrays.library_effect(self, stmt, target)
         raise self.no_rule(stmt, expr, target)
 
     # ---- memory ----
@@ -860,7 +867,8 @@ class Walk:
         if isinstance(t, ty.Array) and not ty.can_be_active(t) and self.active(stmt.value):
             raise located(
                 NotDifferentiable, stmt.loc,
-                f"a value with a derivative is stored into {stmt.base.name}, whose dtype {t.dtype} "
+                f"a value with a derivative is stored into {stmt.base.name}, "
+                f"whose dtype {t.dtype} "
                 "truncates it",
                 fixes=["make the array of floats, for instance np.zeros(n)"],
             )  # fmt: skip
@@ -1013,7 +1021,8 @@ def function_text(module: Module, target: object) -> ast.expr:
 
     found = getattr(target, "__name__", "")
     places: Iterable[tuple[str, object]] = (
-        ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("math", math), ("support", support),
+        ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("math", math),
+        ("support", support),
     )  # fmt: skip
     for prefix, owner in places:
         if getattr(owner, found, None) is target:
@@ -1023,10 +1032,3 @@ def function_text(module: Module, target: object) -> ast.expr:
     if isinstance(bound, np.ufunc):
         return module.formula(syn.expr(f"np.{bound.__name__}.{found}"))
     return syn.name(module.bind_object(found or "library_function", target))
-
-
-def _function(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.stmt:
-    fn = ast.FunctionDef(name, args, body or [ast.Pass()], [], None)
-    if "type_params" in ast.FunctionDef._fields:
-        fn.type_params = []
-    return fn

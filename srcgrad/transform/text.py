@@ -1,4 +1,5 @@
-"""From IR back to Python text: expressions are folded so that they print as the user wrote them."""
+"""From IR back to Python text: expressions are folded so that they print as the user wrote
+them."""
 
 from __future__ import annotations
 
@@ -144,12 +145,13 @@ class Text:
         return ast.BinOp(args[0], _BINARY[op](), args[1])
 
     def nested_call(self) -> ast.expr:
-        """A call of a nested function through which no derivative passes: it is written out plainly."""
+        """A call of a nested function through which no derivative passes: it is written out
+        plainly."""
         assert self.current is not None
         target = self.facts.targets[self.current.sid]
         assert isinstance(target, User)
         name = plain_function(self.module, self.program, target.fn, target.types)
-        args = []
+        args: list[ast.expr] = []
         for b in target.args:
             if isinstance(b, Packed):
                 items = [self.arg(i) for i in b.items]
@@ -272,7 +274,8 @@ class Text:
         return out
 
     def unpacking(self, block: ir.Block, k: int) -> tuple[int, ir.Atom] | None:
-        """Statements from k on that are one unpacking, `a, b = t`: (how many, what is unpacked)."""
+        """Statements from k on that are one unpacking, `a, b = t`: (how many, what is
+        unpacked)."""
         first = block[k]
         if not isinstance(first, ir.Assign):
             return None
@@ -396,9 +399,9 @@ class Text:
                 self.atom(stmt.value.args[1]),
             )
         value = self.expr(stmt.value)
-        same = isinstance(value, ast.BinOp) and isinstance(stmt.value, ir.Op)
-        if same and isinstance(stmt.value.args[0], ir.Var) and stmt.value.args[0] == stmt.target:
-            if isinstance(self.facts.of(stmt.target), ty.Number):
+        if isinstance(value, ast.BinOp) and isinstance(stmt.value, ir.Op):
+            again = stmt.value.args[0] == stmt.target
+            if again and isinstance(self.facts.of(stmt.target), ty.Number):
                 return ast.AugAssign(ast.Name(target, ast.Store()), value.op, value.right)
         return syn.assign(target, value)
 
@@ -456,10 +459,7 @@ def plain_function(
         text.uses = uses_of(facts.fn.body)
         body = text.block(facts.fn.body)
         args = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
-        made = ast.FunctionDef(got, args, body, [], None)
-        if "type_params" in ast.FunctionDef._fields:
-            made.type_params = []
-        module.functions.append(made)
+        module.functions.append(syn.function_def(got, args, body))
     return got
 
 

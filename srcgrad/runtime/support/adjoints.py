@@ -163,8 +163,8 @@ def accumulate(a: Any, b: Any) -> Any:
             a[k] = accumulate(a[k], v)
         return a
     if isinstance(a, Record):
-        for k, v in vars(a).items():
-            setattr(a, k, accumulate(v, field(b, k)))
+        for name, v in vars(a).items():
+            setattr(a, name, accumulate(v, field(b, name)))
         return a
     return a + b
 
@@ -270,7 +270,8 @@ def seed(x: Any) -> Any:
 
 
 def gradient(g: Any, x: Any) -> Any:
-    """The gradient of argument x from its adjoint: structure, shape, dtype of x, memory of its own.
+    """The gradient of argument x from its adjoint: structure, shape, dtype of x, memory of its
+    own.
 
     >>> gradient([1.0, None], (2.0, 3))
     (1.0, None)

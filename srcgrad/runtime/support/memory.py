@@ -53,9 +53,7 @@ def _clone(x: np.ndarray) -> np.ndarray:
     """An array with the same elements and the same strides over fresh memory."""
     if x.flags.c_contiguous or x.flags.f_contiguous or x.dtype.hasobject:
         return x.copy(order="K")
-    low, high = (
-        np.lib.array_utils.byte_bounds(x) if hasattr(np.lib, "array_utils") else np.byte_bounds(x)
-    )  # type: ignore[attr-defined]
+    low, high = getattr(np.lib, "array_utils", np).byte_bounds(x)  # np.byte_bounds before 2.0
     memory = np.zeros(high - low, np.uint8)
     offset = x.__array_interface__["data"][0] - low
     if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True)):
@@ -77,7 +75,8 @@ def refuse_shared(
             if _share(a, b):
                 raise error(
                     "AliasError",
-                    f"the arguments {names[k]} and {names[j]} share memory and the function writes into "
+                    f"the arguments {names[k]} and {names[j]} share memory and the function "
+                    "writes into "
                     f"{names[k]}: pass a copy of one of them",
                 )
 
@@ -87,7 +86,7 @@ def _share(a: Any, b: Any) -> bool:
         for y in _arrays(b):
             if np.may_share_memory(x, y):
                 try:
-                    if np.shares_memory(x, y, max_work=10**6):
+                    if np.shares_memory(x, y, max_work=10**6):  # type: ignore[arg-type]
                         return True
                 except np.exceptions.TooHardError:
                     return True

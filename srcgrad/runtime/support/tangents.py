@@ -55,7 +55,8 @@ def view_dot(v: Any, a: Any, made: Any, a_dot: Any) -> Any:
     if is_view and not np.may_share_memory(made, a_dot):
         raise error(
             "UnsupportedSyntax",
-            "an array and its tangent are laid out differently where a view is written: copy it first",
+            "an array and its tangent are laid out differently where a view is written: "
+            "copy it first",
         )
     return made if is_view else made.copy()
 

@@ -27,9 +27,9 @@ def array_effect(reverse: Reverse, stmt: ir.Effect, expr: ir.Method, name: str) 
     )
 
 
-def library_effect(reverse: Reverse, stmt: ir.Effect, target: Library) -> None:
+def library_effect(walk: object, stmt: ir.Effect, target: Library) -> None:
     """A library function that writes into an argument in a way that is not known."""
-    del reverse
+    del walk
     raise located(
         UnsupportedSyntax,
         stmt.loc,

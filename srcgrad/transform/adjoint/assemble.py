@@ -155,7 +155,8 @@ class Adjoint:
         self.order.append([self.define(unit, name, lines, mode)])
 
     def pair(self, spec: Spec, top: bool = False) -> tuple[str, str]:
-        """`f_forward` and `f_reverse` for a specification; names are known before bodies (recursion)."""
+        """`f_forward` and `f_reverse` for a specification; names are known before bodies
+        (recursion)."""
         got = self.callees.names.get(spec)
         if got is not None:
             return got
@@ -256,13 +257,14 @@ class Adjoint:
             if sweeps.value is None:
                 self.choose_value(sweeps, True, True)
                 self.rewrite_with_value(sweeps)
+            assert sweeps.value is not None
             place = syn.expr("v[0]", v=sweeps.value) if aux else sweeps.value
-            assert place is not None
             one = self.module.support("seed", place)
         return syn.tuple_of([one, syn.number(None)]) if aux else one
 
     def rewrite_with_value(self, sweeps: Sweeps) -> None:
-        """The seed needs the result although the caller does not: write the forward sweep again."""
+        """The seed needs the result although the caller does not: write the forward sweep
+        again."""
         fresh = self.sweeps_again(sweeps)
         sweeps.forward_body, sweeps.value = fresh.forward_body, fresh.value
 
@@ -345,7 +347,8 @@ class Adjoint:
         return Adjoint.Gradients(pre, nodes[0] if self.single else syn.tuple_of(nodes))
 
     def given(self, sweeps: Sweeps, gradients: Adjoint.Gradients) -> list[ast.stmt]:
-        """Keep arguments whose names the function binds again: their gradients have their shapes."""
+        """Keep arguments whose names the function binds again: their gradients have their
+        shapes."""
         unit, out = sweeps.unit, []
         for n in unit.params:
             again = [
@@ -378,7 +381,6 @@ class Adjoint:
         value = sweeps.value
         if not isinstance(value, ast.Name):
             return []
-        unit = sweeps.unit
         restored = {
             n.id
             for s in reverse
@@ -416,7 +418,7 @@ class Adjoint:
                 args.posonlyargs.insert(0, first)
             else:
                 args.args.insert(0, first)
-        return _function(name, args, lines)
+        return syn.function_def(name, args, lines)
 
     def write_pair(self, sweeps: Sweeps, names: tuple[str, str], top: bool) -> None:
         unit, reverse, text = sweeps.unit, sweeps.reverse, sweeps.text
@@ -524,10 +526,10 @@ class Adjoint:
             body = [unpack, *body]
         args = arguments(self.module, self.program, unit, plain=True)
         args.args += [ast.arg(b) for b in bars]
-        first = _function(names[0], args, out)
+        first = syn.function_def(names[0], args, out)
         given = ["result_bar", "saved", *([reverse.result_lanes] if unit.spec.lanes else [])]
         back = ast.arguments([], [ast.arg(n) for n in given], None, [], [], None, [])
-        self.order.append([first, _function(names[1], back, body)])
+        self.order.append([first, syn.function_def(names[1], back, body)])
 
 
 class _FinishReturns(ast.NodeTransformer):
@@ -692,8 +694,10 @@ def _droppable(unit: Unit, stmt: ir.Assign) -> bool:
                 )
             if numbers:
                 return op not in ("truediv", "floordiv", "mod")
-            arrays = {a for a, t in zip(expr.args, types, strict=True) if isinstance(t, ty.Array)}
-            one = len(arrays) == 1
+            distinct = {
+                a for a, t in zip(expr.args, types, strict=True) if isinstance(t, ty.Array)
+            }
+            one = len(distinct) == 1
             return (
                 one and all(isinstance(t, ty.Number | ty.Array) for t in types) and op != "matmul"
             )
@@ -710,7 +714,8 @@ def _droppable(unit: Unit, stmt: ir.Assign) -> bool:
 
 
 def _cotangent(unit: Unit) -> str:
-    """The name of the cotangent's parameter; a derivative of a vjp has one of that name already."""
+    """The name of the cotangent's parameter; a derivative of a vjp has one of that name
+    already."""
     name = "cotangent"
     while name in unit.params:
         name += "_2"
@@ -719,13 +724,6 @@ def _cotangent(unit: Unit) -> str:
 
 def _section(title: str, lines: list[ast.stmt]) -> list[ast.stmt]:
     return [syn.Comment(f"---- {title} ----"), *lines] if lines else []
-
-
-def _function(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.stmt:
-    fn = ast.FunctionDef(name, args, body or [ast.Pass()], [], None)
-    if hasattr(fn, "type_params") or "type_params" in ast.FunctionDef._fields:
-        fn.type_params = []
-    return fn
 
 
 def _surely_scalar(unit: Unit, aux: bool) -> bool:

@@ -1,4 +1,5 @@
-"""User functions called by a differentiated function: each is compiled once for each use it is put to."""
+"""User functions called by a differentiated function: each is compiled once for each use it is put
+to."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ class Callees:
             raise located(
                 UnsupportedSyntax,
                 stmt.loc,
-                "a nested function that captures arrays which are written into is called through a "
+                "a nested function that captures arrays which are written into is called "
+                "through a "
                 "variable",
                 fixes=["pass what it captures as arguments"],
             )

@@ -1,4 +1,5 @@
-"""The reverse sweep: each statement's adjoint, in reverse order (SEMANTICS, statement by statement)."""
+"""The reverse sweep: each statement's adjoint, in reverse order (SEMANTICS, statement by
+statement)."""
 
 from __future__ import annotations
 
@@ -122,7 +123,8 @@ class Reverse:
             self.out.append(node)
 
     def put_aside(self, node: ast.stmt, targets: set[str]) -> None:
-        """Keep the value to be assigned where writing down a waiting adjoint first would change it."""
+        """Keep the value to be assigned where writing down a waiting adjoint first would change
+        it."""
         if not isinstance(node, ast.Assign | ast.AugAssign):
             return
         if (self.settled_by(targets) - targets) & syn.names_in(node.value):
@@ -153,7 +155,8 @@ class Reverse:
         self.emit(syn.assign(syn.tuple_of(map(self.bar_node, group)), values))
 
     def exchanged(self, name: str) -> list[str]:
-        """The waiting adjoints that have to be written down at once with this one, as after a swap:
+        """The waiting adjoints that have to be written down at once with this one, as after a
+        swap:
         each needs the older value of another's variable."""
         waiting = {
             n: syn.names_in(a.waiting) for n, a in self.state.items() if a.waiting is not None
@@ -232,7 +235,7 @@ class Reverse:
         adj = self.state.get(name)
         t = self.unit.type(name)
         if adj is None:
-            if not owned and not isinstance(t, ty.Number) and self.in_shadow(node):
+            if not owned and not thin and not isinstance(t, ty.Number) and self.in_shadow(node):
                 # The shadow is written in place later on.
                 copied = syn.expr("a.copy()", a=node) if isinstance(t, ty.Array) else None
                 node = copied or self.module.support("own", node)
@@ -341,7 +344,8 @@ class Reverse:
             self.settle(name)
 
     def take(self, name: str, uses: int = 2) -> ast.expr:
-        """The cotangent of a variable whose definition is being reversed; it is absent afterwards."""
+        """The cotangent of a variable whose definition is being reversed; it is absent
+        afterwards."""
         adj = self.state.get(name)
         if adj is not None and adj.waiting is not None and uses > 1:
             if not isinstance(adj.waiting, ast.Name | ast.Constant) and not _literal(adj.waiting):
@@ -417,7 +421,8 @@ class Reverse:
         self.line = 0
 
     def enter(self, head: ir.Block) -> None:
-        """At the head of the reverse of a segment: values recorded once per execution of it, and the
+        """At the head of the reverse of a segment: values recorded once per execution of it, and
+        the
         shadows of arrays made in it."""
         for stmt in reversed(head):
             for save in self.found.saves.get(stmt.sid, ()):
@@ -523,7 +528,8 @@ class Reverse:
         self.out += conditional(test, first, second)
 
     def settle_all(self) -> None:
-        """Before code that runs once or never: no expression may wait across it, except literals."""
+        """Before code that runs once or never: no expression may wait across it, except
+        literals."""
         for name, adj in list(self.state.items()):
             if name == RESULT:
                 continue  # a literal or a name that nothing binds again
@@ -628,7 +634,8 @@ class Reverse:
         rng = backwards(start, self.primal(stmt.stop), step, count)
         return ast.For(ast.Name(self.text.var(stmt.target.name), ast.Store()), rng, body, [])
 
-    # ---- statements ------------------------------------------------------------------------------
+    # ---- statements
+    # ------------------------------------------------------------------------------
 
     def stmt(self, stmt: ir.Stmt) -> None:
         match stmt:
@@ -759,7 +766,8 @@ class Reverse:
         self.block(stmt.orelse)
         self.block(stmt.body)
 
-    # ---- assignments -------------------------------------------------------------------------------
+    # ---- assignments
+    # -------------------------------------------------------------------------------
 
     def assign(self, stmt: ir.Assign) -> None:
         name, unit = stmt.target.name, self.unit
@@ -909,7 +917,8 @@ class Reverse:
             fixes=["write the items out one by one"],
         )
 
-    # ---- places ----------------------------------------------------------------------------------
+    # ---- places
+    # ----------------------------------------------------------------------------------
 
     def add_item(self, stmt: ir.Stmt, obj: ir.Atom, key: ir.Key, g: ast.expr) -> None:
         """`v = a[k]`: add the cotangent at k of a's adjoint."""
@@ -1156,7 +1165,8 @@ class Reverse:
         return self.settled_by({self.bar(name)})
 
     def settled_by(self, targets: set[str]) -> set[str]:
-        """Variables that are about to change, and those of adjoints that must be written before."""
+        """Variables that are about to change, and those of adjoints that must be written
+        before."""
         out = set(targets)
         waiting = {n: a.waiting for n, a in self.state.items() if a.waiting is not None}
         while waiting:
@@ -1289,7 +1299,8 @@ class Reverse:
         return self.primal(b)
 
     def spread(self, term: Term, node: ast.expr) -> None:
-        """Several operands at once (`np.maximum.reduce`, `max(a, b, c)`): a tuple of contributions."""
+        """Several operands at once (`np.maximum.reduce`, `max(a, b, c)`): a tuple of
+        contributions."""
         assert isinstance(term.operand, Packed)
         active = [
             (k, i) for k, i in enumerate(term.operand.items) if self.unit.is_active(ir.unstar(i))
@@ -1339,7 +1350,8 @@ class Reverse:
                 node = ast.IfExp(ast.Compare(key, [ast.In()], [obj]), syn.number(0.0), g)
                 self.contribute(default, node, False)
 
-    # ---- memory ----------------------------------------------------------------------------------
+    # ---- memory
+    # ----------------------------------------------------------------------------------
 
     def assign_memory(self, stmt: ir.Assign, target: object) -> None:
         """The target has a shadow: it is the cotangent, complete, of the fresh array."""
@@ -1407,7 +1419,8 @@ class Reverse:
         return not known and self.found.is_tracked(name)
 
     def undo_view(self, stmt: ir.Assign, alias: ir.Var, g: ast.expr) -> None:
-        """A value of unknown type that may be a part of `alias`, or a number or copy taken from it."""
+        """A value of unknown type that may be a part of `alias`, or a number or copy taken from
+        it."""
         self.undo(stmt)
         target = self.unit.facts.targets.get(stmt.sid)
         name = stmt.target.name
@@ -1741,7 +1754,8 @@ class Reverse:
         return located(
             NotDifferentiable,
             stmt.loc,
-            f"a value with a derivative is stored into {stmt.base.name}, whose dtype {dtype} truncates it",
+            f"a value with a derivative is stored into {stmt.base.name}, "
+            f"whose dtype {dtype} truncates it",
             chain=self.chain(stmt.value.name),
             fixes=["make the array of floats, for instance np.zeros(n)", "or stop_gradient(...)"],
         )
@@ -1763,7 +1777,8 @@ class Reverse:
             fixes=["keep it in a local variable or an array"],
         )
 
-    # ---- calls for their effects -----------------------------------------------------------------
+    # ---- calls for their effects
+    # -----------------------------------------------------------------
 
     def effect(self, stmt: ir.Effect) -> None:
         target = self.unit.facts.targets.get(stmt.sid)
@@ -1819,7 +1834,8 @@ class Reverse:
 
         library_effect(self, stmt, target)
 
-    # ---- user functions -----------------------------------------------------------------------------
+    # ---- user functions
+    # -----------------------------------------------------------------------------
 
     def call(self, stmt: ir.Assign | ir.Effect, target: User) -> None:
         """`v = f(a)`: the callee's own reverse sweep."""
@@ -1906,7 +1922,8 @@ class Reverse:
             self.contribute(item, syn.expr("g[k]", g=g, k=syn.number(k)), owned=False)
 
 
-# ---- helpers ---------------------------------------------------------------------------------------
+# ---- helpers
+# ---------------------------------------------------------------------------------------
 
 
 class _Again(Text):
@@ -1942,7 +1959,8 @@ def _literal(node: ast.expr) -> bool:
 
 
 def _groups(block: ir.Block) -> list[list[ir.Stmt]]:
-    """Statements that came from one source statement: temporaries with the statement they serve."""
+    """Statements that came from one source statement: temporaries with the statement they
+    serve."""
     out: list[list[ir.Stmt]] = []
     group: list[ir.Stmt] = []
     for stmt in block:
@@ -1993,7 +2011,8 @@ def _is_errstate(context: ir.Expr) -> bool:
 
 
 def summed_axes(operand: ty.Type, result: ty.Type) -> dict[str, ast.expr] | None:
-    """The arguments of `np.sum` that take a cotangent to the operand's shape, where they are known."""
+    """The arguments of `np.sum` that take a cotangent to the operand's shape, where they are
+    known."""
     if not isinstance(operand, ty.Array) or not isinstance(result, ty.Array):
         return None
     m, n = operand.dims, result.dims

@@ -1,8 +1,8 @@
 """Adjoints of variables while the reverse sweep is being written.
 
 An adjoint is absent (no contribution yet: zero), waiting (an expression not yet written down), or
-held in its variable.  `owned` says that its buffer belongs to it alone, so that `+=` may write into
-it; `thin` that it is one number that stands for an array filled with it.
+held in its variable.  `owned` says that its buffer belongs to it alone, so that `+=` may write
+into it; `thin` that it is one number that stands for an array filled with it.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Tapes:
             ranges[s.target.name] = got
             index: ast.expr = syn.name(target)
             extent = _plus_one(high)
-            if not (isinstance(low, ast.Constant) and 0 <= low.value <= 2):
+            if not _is_small(low):
                 if _mentions_changing(low, self):
                     return None
                 index, extent = _minus(index, low), _minus(extent, low)
@@ -123,7 +123,8 @@ class Tapes:
         return _plus_one(stop[0]), start[1]
 
     def interval(self, a: ir.Atom, outer: ir.For, ranges: dict[str, Interval]) -> Interval | None:
-        """The values of an integer anywhere in the loops, in terms of what is known before them."""
+        """The values of an integer anywhere in the loops, in terms of what is known before
+        them."""
         if isinstance(a, ir.Const):
             return (syn.number(a.value),) * 2 if type(a.value) is int else None
         if not isinstance(a, ir.Var):
@@ -183,7 +184,7 @@ class Tapes:
                 inner = self._shape(shape, outer)
                 if inner is None:
                     return None
-                node = ast.Subscript(inner, syn.number(k), ast.Load())
+                node: ast.expr = ast.Subscript(inner, syn.number(k), ast.Load())
                 return node, copy.deepcopy(node)
             case ir.Call(ir.Global(value=fn), (ir.Var() as x,), ()) if fn is len:
                 if not isinstance(self.unit.type(x.name), ty.Array) or self._changes(x, outer):
@@ -281,6 +282,13 @@ def _minus(a: ast.expr, b: ast.expr) -> ast.expr:
 
 def _plus_one(a: ast.expr) -> ast.expr:
     return _plus(a, syn.number(1))
+
+
+def _is_small(low: ast.expr) -> bool:
+    """Whether a range starts so near to zero that its places need no shift."""
+    if not isinstance(low, ast.Constant) or not isinstance(low.value, int | float):
+        return False
+    return 0 <= low.value <= 2
 
 
 def _not_negative(extent: ast.expr) -> ast.expr:

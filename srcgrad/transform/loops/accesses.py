@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeGuard
 
 _PURE = frozenset(["abs", "min", "max", "float", "int", "bool", "len"])
 _FRESH = frozenset(
@@ -133,7 +134,7 @@ class Function:
         return name
 
 
-def _stored(n: ast.AST) -> bool:
+def _stored(n: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
 
 

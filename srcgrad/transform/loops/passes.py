@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from typing import TypeGuard
 
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import _plus_one
@@ -262,7 +263,8 @@ def _is_counter(e: ast.expr, counter: str) -> bool:
 
 
 def distribute(fn: Function) -> None:
-    """`b[i - 1] += t; b[i + 1] += t` in one loop: t goes into a buffer, each addition into a loop."""
+    """`b[i - 1] += t; b[i + 1] += t` in one loop: t goes into a buffer, each addition into a
+    loop."""
     for block in fn.blocks():
         k = 0
         while k < len(block):
@@ -283,25 +285,25 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
     if len(args) > 2 or any(isinstance(s, ast.For | ast.If) for s in body):
         return None
     start = args[0] if len(args) == 2 else ast.Constant(0)
-    if not (isinstance(start, ast.Constant) and start.value >= 0) or not _commutes(fn, loop):
+    if not _is_a_start(start) or not _commutes(fn, loop):
         return None
     got = summary(body)
     adds = [s for s in body if _is_addition(s)]
     groups: dict[str, list[ast.AugAssign]] = {}
     for s in adds:
-        groups.setdefault(fn.root(s.target.value.id), []).append(s)  # type: ignore[attr-defined]
-    chosen = [g for g in groups.values() if len({ast.dump(s.target.slice) for s in g}) > 1]  # type: ignore[attr-defined]
+        groups.setdefault(fn.root(_place(s)[0]), []).append(s)
+    chosen = [g for g in groups.values() if len({ast.dump(_place(s)[1]) for s in g}) > 1]
     moved = [s for g in chosen for s in g]
-    if not all(fn.is_number(s.target.value.id, s.target.slice) for s in moved):  # type: ignore[attr-defined]
+    if not all(fn.is_number(*_place(s)) for s in moved):
         return None
-    if not moved or any(_names(s.target.slice) & got.assigned for s in moved):  # type: ignore[attr-defined]
+    if not moved or any(_names(_place(s)[1]) & got.assigned for s in moved):
         return None
     if any(
         a.kind != "add"
         for s in moved
         for a in got.accesses
-        if fn.root(a.array) == fn.root(s.target.value.id)
-    ):  # type: ignore[attr-defined]
+        if fn.root(a.array) == fn.root(_place(s)[0])
+    ):
         return None
     for s in moved:  # the buffer holds what the name is at the end of the iteration
         assert isinstance(s.value, ast.Name)
@@ -316,11 +318,21 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
     return _split(fn, loop, counter, args, moved, outer)
 
 
-def _is_addition(s: ast.stmt) -> bool:
+def _is_a_start(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and isinstance(e.value, int | float) and e.value >= 0
+
+
+def _is_addition(s: ast.stmt) -> TypeGuard[ast.AugAssign]:
     match s:
         case ast.AugAssign(ast.Subscript(ast.Name(), _), ast.Add() | ast.Sub(), ast.Name()):
             return True
     return False
+
+
+def _place(s: ast.AugAssign) -> tuple[str, ast.expr]:
+    """The array and the key of an addition."""
+    assert isinstance(s.target, ast.Subscript) and isinstance(s.target.value, ast.Name)
+    return s.target.value.id, s.target.slice
 
 
 def _outermost(fn: Function, loop: ast.stmt) -> ast.stmt:
@@ -383,7 +395,7 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
     got = summary([loop])
     before: list[ast.stmt] = []
     after: list[ast.stmt] = []
-    step = loop.iter.args[2:] if isinstance(loop.iter, ast.Call) else []  # type: ignore[attr-defined]
+    step = loop.iter.args[2:] if isinstance(loop.iter, ast.Call) else []
     if not got.plain or (step and not _descends(loop)):
         return before, after
     names: dict[str, str] = {}
