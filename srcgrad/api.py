@@ -403,11 +403,12 @@ class _Primal:
 
     def full(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The user's positional arguments with the bound ones in their places."""
-        if self.inner is None:
+        inner: GradFunction | None = self.inner  # its `__get__` hides the type of the field
+        if inner is None:
             return (*self.bound, *args) if self.bound else args
-        if self.inner._mode in ("vjp", "jvp"):
-            return (*args[:1], *self.inner._primal.full(args[1:]))
-        return self.inner._primal.full(args)
+        if inner._mode in ("vjp", "jvp"):
+            return (*args[:1], *inner._primal.full(args[1:]))
+        return inner._primal.full(args)
 
     def ruled(self, scopes: tuple[scope.Scope, ...]) -> Any:
         """The function, or one that calls it where a rule stands for all of it."""
@@ -432,11 +433,12 @@ class _Primal:
     def free(self) -> list[inspect.Parameter]:
         """The parameters that a caller passes."""
         params = list(self.signature.parameters.values())
-        if self.inner is None:
+        inner: GradFunction | None = self.inner
+        if inner is None:
             return params[len(self.bound) :]
-        if self.inner._mode in ("vjp", "jvp"):
-            return [params[0], *self.inner._primal.free()]
-        return self.inner._primal.free()
+        if inner._mode in ("vjp", "jvp"):
+            return [params[0], *inner._primal.free()]
+        return inner._primal.free()
 
     def public(self) -> inspect.Signature:
         return inspect.Signature(self.free())

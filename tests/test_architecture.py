@@ -70,7 +70,6 @@ TOO_LONG: dict[str, int] = {
     "runtime.support.memory": 403,
     "runtime.support.signal": 558,
     "transform.adjoint.assemble": 699,
-    "transform.adjoint.reverse": 1913,
     "transform.tangent": 956,
     "transform.text": 470,
 }

@@ -347,6 +347,8 @@ class _Flow:
             if name in live:
                 self.saved.setdefault(stmt.sid, set()).add(name)
             live = live - {name}
+        if stmt.sid in self.found.control.resets:
+            live = live.union(defined)  # which exit was taken is asked in the reverse sweep
         return live | needs.after
 
     def to_undo(self, stmt: ir.Stmt) -> Needs:

@@ -12,10 +12,10 @@ from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 
 if TYPE_CHECKING:
-    from srcgrad.transform.adjoint.reverse import Reverse
+    from srcgrad.transform.adjoint.base import Base
 
 
-def array_effect(reverse: Reverse, stmt: ir.Effect, expr: ir.Method, name: str) -> None:
+def array_effect(reverse: Base, stmt: ir.Effect, expr: ir.Method, name: str) -> None:
     """`rows.sort(key=...)`: a list that is put in order where it is."""
     del reverse, expr
     instead = "sorted(...), np.sort(...)" if name == "sort" else "a[:] = value"

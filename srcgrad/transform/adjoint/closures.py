@@ -23,7 +23,7 @@ from srcgrad.transform.module import Module
 from srcgrad.transform.text import Text, uses_of
 
 if TYPE_CHECKING:
-    from srcgrad.transform.adjoint.reverse import Reverse
+    from srcgrad.transform.adjoint.places import Places
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def parts(module: Module, facts: Facts, target: User, base: ast.expr) -> list[as
     ]
 
 
-def add_part(rev: Reverse, part: Part, node: ast.expr) -> None:
+def add_part(rev: Places, part: Part, node: ast.expr) -> None:
     """Add to the adjoint of one captured variable."""
     name = part.closure.name
     if not rev.unit.is_active(name):

@@ -16,7 +16,7 @@ from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
 
 if TYPE_CHECKING:
-    from srcgrad.transform.adjoint.reverse import Reverse
+    from srcgrad.transform.adjoint.values import Values
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Mask:
 class Masks:
     """The masks of the adjoints at hand, while one block is reversed."""
 
-    owner: Reverse
+    owner: Values
     static: Lanes
     table: dict[str, Mask | None] = field(default_factory=dict)
 

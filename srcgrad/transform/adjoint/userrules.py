@@ -31,7 +31,7 @@ from srcgrad.transform.module import Module
 
 if TYPE_CHECKING:
     from srcgrad.transform.adjoint.forward import Forward
-    from srcgrad.transform.adjoint.reverse import Reverse
+    from srcgrad.transform.adjoint.values import Values
 
 
 def is_rule(target: object) -> bool:
@@ -58,7 +58,7 @@ def _bind_both(fwd: Forward, stmt: ir.Assign | ir.Effect, made: ast.expr) -> ast
     return syn.assign(syn.tuple_of([value, syn.name(fwd.slots.saved(stmt))]), made)
 
 
-def reverse_value(rev: Reverse, stmt: ir.Assign, call: Library) -> None:
+def reverse_value(rev: Values, stmt: ir.Assign, call: Library) -> None:
     """A call whose result has its adjoint by value."""
     name = stmt.target.name
     g = rev.take_full(name)
@@ -67,7 +67,7 @@ def reverse_value(rev: Reverse, stmt: ir.Assign, call: Library) -> None:
     contribute(rev, stmt, call, g, out)
 
 
-def reverse_memory(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr) -> None:
+def reverse_memory(rev: Values, stmt: ir.Assign, call: Library, g: ast.expr) -> None:
     """A call whose result is written into later on: its shadow is the cotangent."""
     out = _result(rev, call, stmt.target.name, stmt.sid in rev.found.pairs)
     rev.undo(stmt)
@@ -75,7 +75,7 @@ def reverse_memory(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr) ->
     contribute(rev, stmt, call, g, out)
 
 
-def _result(rev: Reverse, call: Library, name: str, goes: bool) -> ast.expr:
+def _result(rev: Values, call: Library, name: str, goes: bool) -> ast.expr:
     """The result, kept where undoing the statement is about to bind its name to something else."""
     out: ast.expr = syn.name(rev.text.var(name))
     read = call.entry.kind == "function" or not isinstance(
@@ -88,7 +88,7 @@ def _result(rev: Reverse, call: Library, name: str, goes: bool) -> ast.expr:
     return out
 
 
-def contribute(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr, out: ast.expr) -> None:
+def contribute(rev: Values, stmt: ir.Assign, call: Library, g: ast.expr, out: ast.expr) -> None:
     """Call the rule, and add what it returns to the adjoints of the arguments."""
     check_sharing(rev, stmt, call)
     passed = rule_call(call.entry, call.args)
@@ -119,7 +119,7 @@ def contribute(rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr, out: a
 
 
 def _transposed(
-    rev: Reverse,
+    rev: Values,
     stmt: ir.Assign,
     call: Library,
     passed: RuleCall,
@@ -161,7 +161,7 @@ def _transposed(
 
 
 def _rule(
-    rev: Reverse, stmt: ir.Assign, call: Library, args: list[ast.expr], keywords: list[ast.keyword]
+    rev: Values, stmt: ir.Assign, call: Library, args: list[ast.expr], keywords: list[ast.keyword]
 ) -> ast.expr:
     """The call of the rule: with the cotangent, the result and the arguments, or with what the
     forward sweep left for it."""
@@ -178,7 +178,7 @@ def _rule(
 
 
 def _nested_rule(
-    rev: Reverse, stmt: ir.Assign, call: Library, g: ast.expr, saved: ast.expr
+    rev: Values, stmt: ir.Assign, call: Library, g: ast.expr, saved: ast.expr
 ) -> ast.expr:
     """The call of the gradient function that a decorated nested function returned."""
     source = call.source
@@ -197,7 +197,7 @@ def _nested_rule(
     return syn.call(name, g, *parts)
 
 
-def _spread(rev: Reverse, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: int) -> None:
+def _spread(rev: Values, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: int) -> None:
     """`x_bar, _, y_bar = support.cotangents(...)`, or by way of temporaries."""
     names = ["_"] * n
     direct = _fresh(rev, [v for _, v in pairs])
@@ -211,7 +211,7 @@ def _spread(rev: Reverse, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: i
             rev.contribute(v, syn.name(names[k]), True)
 
 
-def _fresh(rev: Reverse, operands: list[ir.Var]) -> bool:
+def _fresh(rev: Values, operands: list[ir.Var]) -> bool:
     """Whether all adjoints start here, so that they can be bound at once."""
     names = [v.name for v in operands]
     return len(set(names)) == len(names) and not any(
@@ -224,7 +224,7 @@ def _atom(b: Bound) -> ir.Var:
     return b
 
 
-def _cotangent(rev: Reverse, stmt: ir.Assign, g: ast.expr, out: ast.expr) -> ast.expr:
+def _cotangent(rev: Values, stmt: ir.Assign, g: ast.expr, out: ast.expr) -> ast.expr:
     match rev.unit.type(stmt.target.name):
         case ty.Number():
             return g
@@ -234,7 +234,7 @@ def _cotangent(rev: Reverse, stmt: ir.Assign, g: ast.expr, out: ast.expr) -> ast
             return rev.module.support("cotangent_of", g, out)
 
 
-def check_sharing(rev: Reverse, stmt: ir.Assign | ir.Effect, call: Library) -> None:
+def check_sharing(rev: Values, stmt: ir.Assign | ir.Effect, call: Library) -> None:
     """A rule says nothing of arguments that its function writes: refused where it matters."""
     unit, entry = rev.unit, call.entry
     what = None
@@ -257,7 +257,7 @@ def check_sharing(rev: Reverse, stmt: ir.Assign | ir.Effect, call: Library) -> N
         )
 
 
-def check_apart(rev: Reverse, stmt: ir.Assign, call: Library, out: ast.expr) -> None:
+def check_apart(rev: Values, stmt: ir.Assign, call: Library, out: ast.expr) -> None:
     """The result is written into later: it must not be a part of an argument.  Where that isn't
     sure it is looked at when the program runs."""
     fx = rev.unit.fx
@@ -274,7 +274,7 @@ def check_apart(rev: Reverse, stmt: ir.Assign, call: Library, out: ast.expr) -> 
 
 
 def _check_keywords(
-    rev: Reverse, stmt: ir.Stmt, call: Library, keywords: list[tuple[str | None, Bound]]
+    rev: Values, stmt: ir.Stmt, call: Library, keywords: list[tuple[str | None, Bound]]
 ) -> None:
     for name, b in keywords:
         for a in bound_atoms(b):

@@ -1,0 +1,248 @@
+"""Branches and loops: alternatives that leave the same adjoints, loops run backwards."""
+
+from __future__ import annotations
+
+import ast
+from functools import cached_property
+
+from srcgrad.analysis.control import always_leaves, escaping
+from srcgrad.analysis.effects import RESULT
+from srcgrad.analysis.liveness import Liveness, liveness
+from srcgrad.ir import nodes as ir
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.adjoints import _literal
+from srcgrad.transform.adjoint.calls import Calls
+from srcgrad.transform.adjoint.state import Adj, State, copy_state
+from srcgrad.transform.text import conditional
+
+
+class Branches(Calls):
+    """The reverse of branches and loops."""
+
+    def block(self, block: ir.Block) -> None:
+        """Write the reverse of a block (the layer of blocks does)."""
+        raise NotImplementedError
+
+    def capture(self) -> list[ast.stmt]:
+        out, self.out = self.out, []
+        return out
+
+    def sub(self, block: ir.Block) -> list[ast.stmt]:
+        """The reverse of a block, as a list of its own."""
+        outer = self.capture()
+        self.block(block)
+        inner = self.out
+        self.out = outer
+        return inner
+
+    # ---- branches ---------------------------------------------------------------------------
+
+    def branch(self, stmt: ir.If, rest: ir.Block = ()) -> None:
+        body, orelse = stmt.body, stmt.orelse
+        if rest:
+            if always_leaves(body) and not any(escaping(s) for s in orelse):
+                orelse = (*orelse, *rest)
+            else:
+                body = (*body, *rest)
+        if not rest and stmt.sid not in self.found.reversed_:
+            return
+        self.arms(self.again(stmt.test), body, orelse, stmt)
+
+    def arms(
+        self, test: ast.expr, body: ir.Block, orelse: ir.Block, stmt: ir.Stmt, after: bool = False
+    ) -> None:
+        """Reverse two alternatives; adjoints are the same kind of thing after either."""
+        self.settle_all()
+        reads = [self.reads_of(body), self.reads_of(orelse)]
+        for name in sorted(reads[0] ^ reads[1]):
+            if name not in self.state and self.lives_before(name, stmt, after):
+                self.state[name] = Adj(None, True, False)
+                self.emit(syn.assign(self.bar(name), self.zero(name)))
+        for name in sorted((reads[0] | reads[1]) - {RESULT}):
+            if name in self.state:
+                self.settle(name)
+        start = copy_state(self.state)
+        first = self.sub(body)
+        after_first, self.state = self.state, copy_state(start)
+        second = self.sub(orelse)
+        after_second = self.state
+        for name in sorted((set(after_first) | set(after_second)) - {RESULT}):
+            a, b = after_first.get(name), after_second.get(name)
+            if a is None or b is None:
+                if not self.lives_before(name, stmt, after):
+                    continue
+            elif a.waiting is not None and a.waiting is b.waiting:
+                continue  # a literal that neither arm touched
+            for adj, code in ((a, first), (b, second)):
+                outer, self.out = self.out, code
+                self.state = after_first if adj is a else after_second
+                if adj is None:
+                    self.state[name] = Adj(None, True, False)
+                    self.emit(syn.assign(self.bar(name), self.zero(name)))
+                else:
+                    self.settle(name)
+                    self.full(name) if (a and b and a.thin != b.thin) else None
+                self.out = outer
+        merged: State = {}
+        for name, a in after_first.items():
+            b = after_second.get(name)
+            if name == RESULT:
+                merged[name] = a
+            elif b is not None:
+                same = a.waiting if a.waiting is b.waiting else None
+                merged[name] = Adj(same, a.owned and b.owned, a.thin and b.thin)
+        self.state = merged
+        self.out += conditional(test, first, second)
+
+    def settle_all(self) -> None:
+        """Before code that runs once or never: no expression may wait across it, except
+        literals."""
+        for name, adj in list(self.state.items()):
+            if name == RESULT:
+                continue  # a literal or a name that nothing binds again
+            if adj.waiting is not None and not _literal(adj.waiting):
+                self.settle(name)
+
+    def reads_of(self, block: ir.Block) -> set[str]:
+        """Variables kept by value whose adjoint the reverse of a block may add to."""
+        out: set[str] = set()
+        for stmt in ir.walk(block):
+            if not self.unit.differentiates(stmt):
+                continue
+            for v in ir.reads(stmt):
+                if self.unit.is_active(v) and self.unit.kind(v.name) != "memory":
+                    place = self.found.needs.container(v).name
+                    if self.unit.kind(place) != "memory":
+                        out.add(place)
+        return out
+
+    def lives_before(self, name: str, stmt: ir.Stmt, after: bool = False) -> bool:
+        """Whether a variable is live before a statement (so that its adjoint flows out), or behind
+        it when what follows the statement is reversed."""
+        if after:
+            # Those that left inside the statement go on somewhere else.
+            left = (self.live.before.get(e.sid, frozenset()) for e in escaping(stmt))
+            live = self.live.after.get(stmt.sid, frozenset()).union(*left)
+        else:
+            live = self.live.before.get(stmt.sid, frozenset())
+        if name not in live:
+            return False
+        here = self.unit.place.get(stmt.sid, ())
+        paths = [self.unit.place[d.sid] for d in self.unit.defs.get(name, ())]
+        around = set(self.unit.loops.get(stmt.sid, ()))
+        return name in self.unit.params or any(
+            after or p < here or around & set(self.unit.loops[d.sid])
+            for d, p in zip(self.unit.defs.get(name, ()), paths, strict=True)
+        )
+
+    @cached_property
+    def live(self) -> Liveness:
+        container = self.found.needs.container
+        return liveness(
+            self.unit.body,
+            lambda s: [n for v in ir.reads(s) for n in (v.name, container(v).name)],
+        )
+
+    # ---- loops ------------------------------------------------------------------------------
+
+    def loop(self, stmt: ir.For | ir.While) -> None:
+        if stmt.sid not in self.found.reversed_:
+            return
+        self.settle_all()
+        reads = self.reads_of(stmt.body)
+        carried = {n for n in reads if self.lives_before(n, stmt)}
+        for name in sorted(carried | (set(self.state) & self.written_in(stmt))):
+            if self.unit.kind(name) == "memory":
+                continue
+            if name in carried:
+                self.own(name)
+            elif name in self.state:
+                self.settle(name)
+                self.full(name)
+        start = copy_state(self.state)
+        body = self.sub(stmt.body)
+        outer, self.out = self.out, body
+        for name, adj in sorted(start.items()):
+            if name == RESULT:
+                continue
+            now = self.state.get(name)
+            if now is None:
+                self.state[name] = Adj(None, True, False)
+                if adj.waiting is None or not _literal(adj.waiting):
+                    self.emit(syn.assign(self.bar(name), self.zero(name)))
+            else:
+                self.full(name)
+                if now.waiting is not adj.waiting:
+                    self.settle(name)
+                if adj.owned and not now.owned:
+                    self.own(name)
+        self.out = outer
+        for name in list(self.state):
+            if name not in start:
+                del self.state[name]
+        for name, adj in start.items():
+            self.state[name] = Adj(adj.waiting, adj.owned, adj.thin)
+        marker = self.found.control.last.get(stmt.sid)
+        if body and marker is not None:
+            # Only the last iteration can have been left early.
+            body.append(syn.assign(marker, syn.number(0)))
+        if body:
+            self.out.append(self.reversed_loop(stmt, body))
+
+    def written_in(self, stmt: ir.For | ir.While) -> set[str]:
+        return {v.name for s in ir.walk(stmt.body) for v in ir.writes(s)}
+
+    def reversed_loop(self, stmt: ir.For | ir.While, body: list[ast.stmt]) -> ast.stmt:
+        trips = self.found.control.trips.get(stmt.sid)
+        if isinstance(stmt, ir.While):
+            assert trips is not None
+            rng = syn.call("range", syn.name(trips))
+            return ast.For(ast.Name("_", ast.Store()), rng, body, [])
+        start, step = self.primal(stmt.start), self.primal(stmt.step)
+        count = syn.name(trips) if trips is not None else None
+        rng = backwards(start, self.primal(stmt.stop), step, count)
+        return ast.For(ast.Name(self.text.var(stmt.target.name), ast.Store()), rng, body, [])
+
+
+def backwards(start: ast.expr, stop: ast.expr, step: ast.expr, trips: ast.expr | None) -> ast.expr:
+    """The range of a loop, backwards."""
+    one = syn.is_number(step, 1)
+    minus = isinstance(step, ast.UnaryOp) and syn.is_number(step.operand, 1)
+    if one and trips is None:
+        return syn.call("range", _minus_one(stop), _minus_one(start), syn.number(-1))
+    if minus and trips is None:
+        first = _plus_one(stop)
+        return syn.call("range", first, _plus_one(start))
+    if trips is None:
+        trips = syn.expr("len(range(a, b, h))", a=start, b=stop, h=step)
+    if one and syn.is_number(start, 0):
+        return syn.call("range", _minus_one(trips), syn.number(-1), syn.number(-1))
+    last = syn.expr("a + (n - 1) * h", a=start, n=trips, h=step)
+    end = syn.expr("a - h", a=start, h=step)
+    return syn.call("range", last, end, syn.expr("-h", h=step))
+
+
+def _minus_one(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return syn.number(node.value - 1)
+    if (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Add)
+        and syn.is_number(node.right, 1)
+    ):
+        return node.left
+    return ast.BinOp(node, ast.Sub(), syn.number(1))
+
+
+def _plus_one(node: ast.expr) -> ast.expr:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return syn.number(node.value + 1)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+        return syn.number(-node.operand.value + 1)  # type: ignore[operator]
+    if (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Sub)
+        and syn.is_number(node.right, 1)
+    ):
+        return node.left
+    return ast.BinOp(node, ast.Add(), syn.number(1))

@@ -1,0 +1,189 @@
+"""Adjoints of parts: items, elements, attributes, and what is refused there."""
+
+from __future__ import annotations
+
+import ast
+
+from srcgrad.analysis.effects import surely_copies
+from srcgrad.analysis.targets import Uncharted
+from srcgrad.errors import MissingRule, UnsupportedSyntax, located
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.adjoints import Adjoints
+
+
+class Places(Adjoints):
+    """Adds to a place inside an adjoint, and takes adjoints of containers apart."""
+
+    def add_item(self, stmt: ir.Stmt, obj: ir.Atom, key: ir.Key, g: ast.expr) -> None:
+        """`v = a[k]`: add the cotangent at k of a's adjoint."""
+        if not isinstance(obj, ir.Var) or not self.unit.is_active(obj):
+            return
+        root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
+        if self.unit.kind(root.name) != "memory":
+            self.own_container(root.name)
+        place = self.place_of(obj, root)
+        t = self.unit.facts.of(obj)
+        if isinstance(t, ty.Array):
+            self.add_element(stmt, place, key, g)
+        elif isinstance(t, ty.Unknown) or not self.simple_key(key):
+            made = self.module.support("item_add", place, self.key_value(key), g)
+            self.emit(ast.Expr(made))
+        elif self.leaf_is_container(stmt):
+            self.emit(ast.Expr(self.module.support("item_add", place, self.key_value(key), g)))
+        else:
+            node = ast.Subscript(place, self.key(key), ast.Load())
+            self.emit(syn.augment(node, ast.Add(), g))
+
+    def leaf_is_container(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Assign):
+            return True
+        return not isinstance(self.unit.type(stmt.target.name), ty.Number | ty.Array)
+
+    def simple_key(self, key: ir.Key) -> bool:
+        return not isinstance(key, ir.Slice | ir.KeyTuple)
+
+    def own_container(self, name: str) -> None:
+        t = self.unit.type(name)
+        if isinstance(t, ty.Array) or name not in self.state:
+            self.own(name)
+            return
+        adj = self.state[name]
+        node = self.value(name)
+        if not adj.owned:
+            adj.waiting, adj.owned = None, True
+            self.emit(syn.assign(self.bar(name), self.module.support("own", node)))
+        else:
+            self.settle(name)
+
+    def place_of(self, obj: ir.Var, root: ir.Var) -> ast.expr:
+        """The place of `obj` inside the adjoint of its container `root`: `p_bar["a"]`."""
+        if obj == root:
+            return self.bar_node(root.name)
+        again = self.found.needs.again(obj.name)
+        assert again is not None
+        value = again.value
+        assert isinstance(value, ir.Index | ir.Attr) and isinstance(value.obj, ir.Var)
+        inner = self.place_of(value.obj, root)
+        if isinstance(value, ir.Attr):
+            t = self.unit.facts.of(value.obj)
+            names = getattr(t.cls, "_fields", ()) if isinstance(t, ty.Tuple) else ()
+            if value.name in names:
+                return ast.Subscript(inner, syn.number(names.index(value.name)), ast.Load())
+            return ast.Attribute(inner, value.name, ast.Load())
+        return ast.Subscript(inner, self.key(value.key), ast.Load())
+
+    def key_value(self, key: ir.Key) -> ast.expr:
+        """A key as a value: slices are written as calls."""
+        match key:
+            case ir.KeyTuple(items):
+                return syn.tuple_of(self.key_value(i) for i in items)
+            case ir.Slice(lower, upper, step):
+                parts = [
+                    syn.number(None) if a is None else self.primal(a) for a in (lower, upper, step)
+                ]
+                return syn.call("slice", *parts)
+            case _:
+                return self.primal(key)
+
+    def add_element(self, stmt: ir.Stmt, place: ast.expr, key: ir.Key, g: ast.expr) -> None:
+        if self.unit.basic(key) or self.is_mask(key):
+            node = ast.Subscript(place, self.key(key), ast.Load())
+            self.emit(syn.augment(node, ast.Add(), g))
+        elif surely_copies(self.unit.facts, key):
+            self.emit(ast.Expr(self.module.numpy("add.at", place, self.key_value(key), g)))
+        else:
+            self.emit(ast.Expr(self.module.support("item_add", place, self.key_value(key), g)))
+
+    def is_mask(self, key: ir.Key) -> bool:
+        if isinstance(key, ir.Slice | ir.KeyTuple):
+            return False
+        t = self.unit.facts.of(key)
+        return isinstance(t, ty.Array) and t.dtype == bool
+
+    def add_attr(self, obj: ir.Atom, attr: str, g: ast.expr) -> None:
+        if not isinstance(obj, ir.Var) or not self.unit.is_active(obj):
+            return
+        root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
+        if self.unit.kind(root.name) != "memory":
+            self.own_container(root.name)
+        place = self.place_of(obj, root)
+        self.emit(ast.Expr(self.module.support("attr_add", place, ast.Constant(attr), g)))
+
+    # ---- parts ------------------------------------------------------------------------------
+
+    def unpack(self, expr: ir.Build, g: ast.expr) -> None:
+        if expr.kind == "dict":
+            for key, item in zip(expr.keys, expr.items, strict=True):
+                if key is not None and not isinstance(item, ir.Star):
+                    self.contribute(item, syn.expr("g[k]", g=g, k=self.primal(key)), False)
+                elif self.unit.is_active(ir.unstar(item)):
+                    raise self.unsupported(expr, "`**` of an active dict in a display")
+            return
+        for k, item in enumerate(expr.items):
+            if isinstance(item, ir.Star):
+                if self.unit.is_active(item.value):
+                    raise self.unsupported(expr, "`*` of an active sequence of unknown length")
+                continue
+            self.contribute(item, syn.expr("g[k]", g=g, k=syn.number(k)), False)
+
+    def unpack_memory(self, expr: ir.Build, g: ast.expr) -> None:
+        if expr.kind == "dict":
+            for key, item in zip(expr.keys, expr.items, strict=True):
+                if key is not None:
+                    self.part_back(ir.unstar(item), syn.expr("g[k]", g=g, k=self.primal(key)))
+                elif self.unit.is_active(ir.unstar(item)):
+                    raise self.unsupported(expr, "`**` of an active dict in a display")
+            return
+        for k, item in enumerate(expr.items):
+            if isinstance(item, ir.Star):
+                if self.unit.is_active(item.value):
+                    raise self.unsupported(expr, "`*` of an active sequence of unknown length")
+                continue
+            self.part_back(item, syn.expr("g[k]", g=g, k=syn.number(k)))
+
+    def part_back(self, a: ir.Atom, g: ast.expr) -> None:
+        """The shadow of a part is shared; the adjoint of a number comes back by value."""
+        if not isinstance(a, ir.Var) or not self.unit.is_active(a):
+            return
+        t = self.unit.type(a.name)
+        if isinstance(t, ty.Number) or self.unit.kind(a.name) != "memory":
+            self.add(a.name, g, False)
+        elif not isinstance(t, ty.Array):
+            made = self.module.support("alias_back", self.bar_node(a.name), g)
+            self.emit(syn.assign(self.bar(a.name), made))
+
+    def part_back_named(self, a: ir.Atom, g: ast.expr) -> None:
+        kept = syn.name(self.text.names.temporary() + "_bar")
+        self.emit(syn.assign(kept, g))
+        self.part_back(a, kept)
+
+    # ---- refusals ---------------------------------------------------------------------------
+
+    def unsupported(self, where: object, what: str) -> Exception:
+        loc = getattr(where, "loc", None)
+        return located(
+            UnsupportedSyntax,
+            loc,
+            f"{what} is not supported in differentiated code",
+            fixes=["write the items out one by one"],
+        )
+
+    def no_rule(self, stmt: ir.Stmt, expr: ir.Expr, target: object) -> Exception:
+        atoms = [a for a in ir.operands(expr) if isinstance(a, ir.Var) and self.unit.is_active(a)]
+        what = target.what if isinstance(target, Uncharted) else "this operation"
+        why = f": {target.why}" if isinstance(target, Uncharted) and target.why else ""
+        return located(
+            MissingRule,
+            stmt.loc,
+            f"no derivative rule for {what}{why}",
+            chain=self.chain(atoms[0].name) if atoms else (),
+            fixes=[
+                f"give a rule with @srcgrad.rule({what})",
+                "mark the value constant with srcgrad.stop_gradient(...)",
+            ],
+        )
+
+    def chain(self, name: str) -> list[tuple[str, int]]:
+        return self.unit.act.chain(name)
