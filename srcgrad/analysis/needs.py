@@ -499,6 +499,9 @@ class NeedsTable:
         """Whose shapes turn one number back into an array where that becomes necessary."""
         unit = self.unit
         defs = unit.defs.get(v.name, [])
+        if len(defs) == 1 and isinstance(defs[0], ir.Assign) and isinstance(defs[0].value, ir.Var):
+            if not unit.loops[defs[0].sid] and v.name not in unit.params:
+                return self.roots_of([v])[0] | self.thin_needs(defs[0].value)
         call = unit.facts.targets.get(defs[0].sid) if len(defs) == 1 else None
         if not isinstance(call, Library) or not isinstance(defs[0], ir.Assign):
             return self.roots_of([v])[0]

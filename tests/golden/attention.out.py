@@ -42,6 +42,6 @@ def attention_grad(Q, K, V):
     # attention.py:10  weights = softmax(Q @ K.T / np.sqrt(Q.shape[-1]))
     t6_bar = softmax_reverse(weights_bar, saved)
     t8_bar = t6_bar / t1
-    Q_bar = t8_bar @ K.T.T
+    Q_bar = t8_bar @ K
     K_bar = (Q.T @ t8_bar).T
     return Q_bar, K_bar.copy(), V_bar

@@ -28,4 +28,4 @@ def positive_log_grad(x, floor):
     floor_bar = np.sum(t9_bar)
     # boolean_mask.py:5  y = x.copy()
     x_bar += y_bar
-    return x_bar, floor_bar
+    return x_bar, float(floor_bar)

@@ -6,18 +6,14 @@ import numpy as np
 
 def capped_sum_grad(prices, cap):
     # ---- forward sweep ----
-    left_tape, p_tape, t1_tape = [], [], []
+    t1_tape = []
     total = 0.0
     trips = 0
     left = 0
-    for i_2 in range(len(prices)):
-        left_tape.append(left)
-        left = 0
+    for i in range(len(prices)):
         trips += 1
-        p = prices[i_2]
-        p_tape.append(p)
+        p = prices[i]
         if p < 0.0:
-            left = 1
             continue
         if total > cap:
             left = 2
@@ -29,8 +25,8 @@ def capped_sum_grad(prices, cap):
     cap_bar = 0.0
     prices_bar = np.zeros(prices.shape, prices.dtype)
     total_bar = 1.0
-    for i_2 in range(trips - 1, -1, -1):
-        p = p_tape.pop()
+    for i in range(trips - 1, -1, -1):
+        p = prices[i]
         p_bar = 0.0
         if not p < 0.0:
             if left != 2:
@@ -41,6 +37,6 @@ def capped_sum_grad(prices, cap):
                 p_bar += t3_bar * p
                 p_bar += t3_bar * p
         # break_continue.py:6  for p in prices:
-        prices_bar[i_2] += p_bar
-        left = left_tape.pop()
-    return prices_bar, cap_bar
+        prices_bar[i] += p_bar
+        left = 0
+    return prices_bar, float(cap_bar)

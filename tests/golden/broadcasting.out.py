@@ -26,4 +26,4 @@ def gaussian_kernel_grad(a, b, width):
     t9_bar = np.sum(difference_bar, axis=1, keepdims=True)
     a_bar = np.zeros(a.shape, a.dtype)
     a_bar[:, None, :] += t9_bar
-    return a_bar, b_bar, width_bar
+    return a_bar, b_bar, float(width_bar)

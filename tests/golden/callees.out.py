@@ -68,4 +68,4 @@ def total_grad(x, width):
     t1_bar = np.full(t1.shape, 1.0)
     t7_bar, t8_bar = bump_reverse(t1_bar, saved)
     x_bar = t6_bar + t7_bar
-    return x_bar, t8_bar
+    return x_bar, float(t8_bar)

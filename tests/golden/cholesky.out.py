@@ -21,6 +21,6 @@ def log_density_grad(x, B):
     # cholesky.py:6  L = np.linalg.cholesky(K)
     K_bar = support.cholesky_back(L_bar, L, False)
     # cholesky.py:5  K = B @ B.T + np.eye(len(x))
-    B_bar = K_bar @ B.T.T
+    B_bar = K_bar @ B
     B_bar += (B.T @ K_bar).T
     return t9.copy(), B_bar

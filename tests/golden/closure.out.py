@@ -57,7 +57,7 @@ def energy_grad(t, frequency):
     t5_bar, t6_bar = squared_reverse_2(1.0, saved_3)
     t7_bar, t8_bar = squared_reverse(1.0, saved_2)
     frequency_bar = t6_bar + t8_bar
-    t9_bar, t10_bar = response_reverse(t7_bar, saved)
-    t_bar = t5_bar + t9_bar
-    frequency_bar += t10_bar
-    return t_bar, frequency_bar
+    t10_bar, t11_bar = response_reverse(t7_bar, saved)
+    t_bar = t5_bar + t10_bar
+    frequency_bar += t11_bar
+    return float(t_bar), float(frequency_bar)

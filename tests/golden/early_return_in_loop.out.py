@@ -23,7 +23,6 @@ def first_passage_forward(drift, steps, barrier):
                 position - barrier + 0.1 * k * drift,
                 (exit_taken, steps, k, branch, trips, drift, branch_tape),
             )
-    exit_taken = 2
     return -position, (exit_taken, steps, k, branch, trips, drift, branch_tape)
 
 
@@ -51,4 +50,4 @@ def first_passage_reverse(result_bar, saved):
 def first_passage_grad(drift, steps, barrier):
     value, saved = first_passage_forward(drift, steps, barrier)
     drift_bar, steps_bar = first_passage_reverse(1.0, saved)
-    return drift_bar, steps_bar.copy()
+    return float(drift_bar), steps_bar.copy()

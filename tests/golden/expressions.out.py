@@ -41,4 +41,4 @@ def score_grad(x, y, kind="soft"):
         t1_bar = 0.0
     # expressions.py:6  scale = x or 1.0
     x_bar += t1_bar
-    return x_bar, y_bar
+    return float(x_bar), float(y_bar)

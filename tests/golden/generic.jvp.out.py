@@ -6,6 +6,8 @@ from srcgrad.runtime import support
 
 def f_jvp(tangents, x, y):
     x_dot, y_dot = tangents
+    x_dot = support.full_tangent(x_dot, x)
+    y_dot = support.full_tangent(y_dot, y)
     a = x * y
     a_dot = support.broadcast_like(x_dot * y + y_dot * x, a)
     t1 = np.sin(a)

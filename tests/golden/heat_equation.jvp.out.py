@@ -6,31 +6,25 @@ from srcgrad.runtime import support
 
 def heat_jvp(tangents, u, k, steps):
     u_dot, k_dot = tangents
-    u = support.private(u)
-    u_dot = support.private_tangent(u_dot, u)
-    u = u.copy()
-    u_dot = support.tangent_like(np.copy(u_dot), u)
+    u_1 = u.copy()
+    u_1_dot = support.tangent_like(np.copy(u_dot), u_1)
     for _ in range(steps):
-        t1_dot = u_dot[1:-1]
-        t1 = u[1:-1]
-        t2_dot = u_dot[2:]
-        t2 = u[2:]
-        t3_dot = u_dot[1:-1]
-        t3 = u[1:-1]
+        t1_dot = u_1_dot[1:-1]
+        t1 = u_1[1:-1]
+        t2_dot = u_1_dot[2:]
+        t2 = u_1[2:]
+        t3_dot = u_1_dot[1:-1]
+        t3 = u_1[1:-1]
         t4 = 2.0 * t3
-        t4_dot = support.broadcast_like(t3_dot * 2.0, t4)
         t5 = t2 - t4
-        t5_dot = support.broadcast_like(t2_dot - t4_dot, t5)
-        t6_dot = u_dot[:-2]
-        t6 = u[:-2]
+        t6_dot = u_1_dot[:-2]
+        t6 = u_1[:-2]
         t7 = t5 + t6
-        t7_dot = support.broadcast_like(t5_dot + t6_dot, t7)
         t8 = k * t7
-        t8_dot = support.broadcast_like(k_dot * t7 + t7_dot * k, t8)
         t9 = t1 + t8
-        t9_dot = support.broadcast_like(t1_dot + t8_dot, t9)
-        u_dot[1:-1] = t9_dot
-        u[1:-1] = t9
-    t10 = u ** 2
+        t9_dot = t1_dot + (k_dot * t7 + (t2_dot - t3_dot * 2.0 + t6_dot) * k)
+        u_1_dot[1:-1] = t9_dot
+        u_1[1:-1] = t9
+    t10 = u_1 ** 2
     t11 = np.sum(t10)
-    return t11, np.sum(u_dot * 2.0 * u)
+    return t11, np.sum(u_1_dot * 2.0 * u_1)

@@ -7,13 +7,12 @@ import numpy as np
 
 def log_likelihood_grad(start, transition, emission, observations):
     # ---- forward sweep ----
-    symbol_tape, scale_tape, t2_tape, t3_tape, alpha_tape = [], [], [], [], []
+    scale_tape, t2_tape, t3_tape, alpha_tape = [], [], [], []
     alpha = start * emission[:, observations[0]]
     total = 0.0
     t1 = observations[1:]
-    for i_2 in range(len(t1)):
-        symbol = t1[i_2]
-        symbol_tape.append(symbol)
+    for i in range(len(t1)):
+        symbol = t1[i]
         scale = np.sum(alpha)
         scale_tape.append(scale)
         total += np.log(scale)
@@ -31,11 +30,11 @@ def log_likelihood_grad(start, transition, emission, observations):
     emission_bar = np.zeros(emission.shape, emission.dtype)
     total_bar = 1.0
     transition_bar = np.zeros(transition.shape, transition.dtype)
-    for i_2 in range(len(observations[1:]) - 1, -1, -1):
+    for i in range(len(observations[1:]) - 1, -1, -1):
         t3 = t3_tape.pop()
         t2 = t2_tape.pop()
         scale = scale_tape.pop()
-        symbol = symbol_tape.pop()
+        symbol = observations[1:][i]
         # hmm_forward.py:10  alpha = (alpha / scale) @ transition * emission[:, symbol]
         alpha = alpha_tape.pop()
         t8_bar = alpha_bar * t3

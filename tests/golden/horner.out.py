@@ -8,20 +8,20 @@ def horner_grad(coefficients, x):
     # ---- forward sweep ----
     value_tape = []
     value = 0.0
-    for i_2 in range(len(coefficients)):
-        c = coefficients[i_2]
+    for i in range(len(coefficients)):
+        c = coefficients[i]
         value_tape.append(value)
         value = value * x + c
     # ---- reverse sweep ----
     coefficients_bar = np.zeros(coefficients.shape, coefficients.dtype)
     value_bar = 1.0
     x_bar = 0.0
-    for i_2 in range(len(coefficients) - 1, -1, -1):
+    for i in range(len(coefficients) - 1, -1, -1):
         # horner.py:7  value = value * x + c
         value = value_tape.pop()
         x_bar += value_bar * value
         c_bar = value_bar
         value_bar = value_bar * x
         # horner.py:6  for c in coefficients:
-        coefficients_bar[i_2] += c_bar
-    return coefficients_bar, x_bar
+        coefficients_bar[i] += c_bar
+    return coefficients_bar, float(x_bar)

@@ -21,4 +21,4 @@ def huber_grad(residual, delta):
         delta_bar -= delta * 0.5
     # huber.py:3  size = abs(residual)
     residual_bar += size_bar * np.sign(residual)
-    return residual_bar, delta_bar
+    return float(residual_bar), float(delta_bar)

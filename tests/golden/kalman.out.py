@@ -15,8 +15,8 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
     x_1 = np.zeros(n)
     P_1 = np.eye(n)
     total = 0.0
-    for i_2 in range(len(measurements)):
-        z = measurements[i_2]
+    for i in range(len(measurements)):
+        z = measurements[i]
         x = F @ x_1
         x_tape.append(x)
         t1 = F @ P_1
@@ -49,7 +49,7 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
     R_bar = 0.0
     total_bar = 1.0
     x_1_bar = np.zeros(x_1.shape, x_1.dtype)
-    for i_2 in range(len(measurements) - 1, -1, -1):
+    for i in range(len(measurements) - 1, -1, -1):
         t5 = t5_tape.pop()
         t4 = t4_tape.pop()
         t3 = t3_tape.pop()
@@ -96,10 +96,10 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
         Q_bar += P_bar
         t2_bar = support.unbroadcast(P_bar, t2)
         F_bar += (t1.T @ t2_bar).T
-        t1_bar = t2_bar @ F.T.T
+        t1_bar = t2_bar @ F
         F_bar += t1_bar @ P_1.T
         P_1_bar = F.T @ t1_bar
         # kalman.py:10  x = F @ x
         F_bar += np.outer(x_bar, x_1)
         x_1_bar = F.T @ x_bar
-    return F_bar, Q_bar, R_bar
+    return F_bar, Q_bar, float(R_bar)

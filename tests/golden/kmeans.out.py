@@ -7,11 +7,11 @@ def inertia_grad(centres, points):
     # ---- forward sweep ----
     t1_tape, t2_tape, branch_tape = [], [], []
     cost = 0.0
-    for i_2 in range(len(points)):
-        p = points[i_2]
+    for i in range(len(points)):
+        p = points[i]
         best = np.inf
-        for i_3 in range(len(centres)):
-            c = centres[i_3]
+        for i_2 in range(len(centres)):
+            c = centres[i_2]
             t1 = p - c
             t1_tape.append(t1)
             t2 = t1 ** 2
@@ -25,9 +25,9 @@ def inertia_grad(centres, points):
     # ---- reverse sweep ----
     centres_bar = np.zeros(centres.shape, centres.dtype)
     cost_bar = 1.0
-    for i_2 in range(len(points) - 1, -1, -1):
+    for i in range(len(points) - 1, -1, -1):
         best_bar = cost_bar
-        for i_3 in range(len(centres) - 1, -1, -1):
+        for i_2 in range(len(centres) - 1, -1, -1):
             branch = branch_tape.pop()
             t2 = t2_tape.pop()
             t1 = t1_tape.pop()
@@ -39,5 +39,5 @@ def inertia_grad(centres, points):
             # kmeans.py:9  distance = np.sum((p - c) ** 2)
             c_bar = -(distance_bar * 2.0 * t1)
             # kmeans.py:8  for c in centres:
-            centres_bar[i_3] += c_bar
+            centres_bar[i_2] += c_bar
     return centres_bar

@@ -6,8 +6,8 @@ from srcgrad.runtime import support
 
 def wave_grad(u, c, steps):
     # ---- forward sweep ----
-    t2_tape, t3_tape, t4_tape, t5_tape, t6_tape, t7_tape, t8_tape, t9_tape, t10_tape, t11_tape, t12_tape, t13_tape, t14_tape, before_tape, now_tape, after_tape = (
-        [], [], [], [], [], [], [], [], [], [], [], [], [], [], [], []
+    t2_tape, t3_tape, t4_tape, t5_tape, t6_tape, t7_tape, t8_tape, t9_tape, before_tape, now_tape, after_tape = (
+        [], [], [], [], [], [], [], [], [], [], []
     )
     before = None
     before_bar = None
@@ -15,18 +15,8 @@ def wave_grad(u, c, steps):
     now_bar = None
     after = None
     after_bar = None
-    t2 = None
-    t2_bar = None
-    t4 = None
-    t4_bar = None
-    t6 = None
-    t6_bar = None
-    t7 = None
-    t7_bar = None
-    t10 = None
-    t10_bar = None
-    t14 = None
-    t14_bar = None
+    t9 = None
+    t9_bar = None
     before_saved = before, before_bar
     before = u.copy()
     before_bar = np.zeros(before.shape, before.dtype)
@@ -38,39 +28,24 @@ def wave_grad(u, c, steps):
     after = np.zeros(t1)
     after_bar = np.zeros(after.shape, after.dtype)
     for _ in range(steps):
-        t2_tape.append((t2, t2_bar))
-        t2 = now[1:-1]
-        t2_bar = now_bar[1:-1]
-        t3 = 2.0 * t2
+        t2 = 2.0 * now[1:-1]
+        t2_tape.append(t2)
+        t3 = t2 - before[1:-1]
         t3_tape.append(t3)
-        t4_tape.append((t4, t4_bar))
-        t4 = before[1:-1]
-        t4_bar = before_bar[1:-1]
-        t5 = t3 - t4
+        t4 = 2.0 * now[1:-1]
+        t4_tape.append(t4)
+        t5 = now[2:] - t4
         t5_tape.append(t5)
-        t6_tape.append((t6, t6_bar))
-        t6 = now[2:]
-        t6_bar = now_bar[2:]
-        t7_tape.append((t7, t7_bar))
-        t7 = now[1:-1]
-        t7_bar = now_bar[1:-1]
-        t8 = 2.0 * t7
+        t6 = t5 + now[:-2]
+        t6_tape.append(t6)
+        t7 = c * t6
+        t7_tape.append(t7)
+        t8 = t3 + t7
         t8_tape.append(t8)
-        t9 = t6 - t8
-        t9_tape.append(t9)
-        t10_tape.append((t10, t10_bar))
-        t10 = now[:-2]
-        t10_bar = now_bar[:-2]
-        t11 = t9 + t10
-        t11_tape.append(t11)
-        t12 = c * t11
-        t12_tape.append(t12)
-        t13 = t5 + t12
-        t13_tape.append(t13)
-        after[1:-1] = t13
-        t14_tape.append((t14, t14_bar))
-        t14 = before
-        t14_bar = before_bar
+        after[1:-1] = t8
+        t9_tape.append((t9, t9_bar))
+        t9 = before
+        t9_bar = before_bar
         before_tape.append((before, before_bar))
         before = now
         before_bar = now_bar
@@ -78,65 +53,55 @@ def wave_grad(u, c, steps):
         now = after
         now_bar = after_bar
         after_tape.append((after, after_bar))
-        after = t14
-        after_bar = t14_bar
-    t15 = now * now
+        after = t9
+        after_bar = t9_bar
+    t10 = now * now
     # ---- reverse sweep ----
     # leapfrog_swap.py:11  return np.sum(now * now)
-    t15_bar = np.full(t15.shape, 1.0)
-    now_bar += support.unbroadcast(t15_bar * now, now_bar)
-    now_bar += support.unbroadcast(t15_bar * now, now_bar)
+    t10_bar = np.full(t10.shape, 1.0)
+    now_bar += support.unbroadcast(t10_bar * now, now_bar)
+    now_bar += support.unbroadcast(t10_bar * now, now_bar)
     c_bar = 0.0
     for _ in range(steps - 1, -1, -1):
-        t13 = t13_tape.pop()
-        t12 = t12_tape.pop()
-        t11 = t11_tape.pop()
-        t9 = t9_tape.pop()
         t8 = t8_tape.pop()
+        t7 = t7_tape.pop()
+        t6 = t6_tape.pop()
         t5 = t5_tape.pop()
+        t4 = t4_tape.pop()
         t3 = t3_tape.pop()
+        t2 = t2_tape.pop()
         # leapfrog_swap.py:10  before, now, after = now, after, before
-        t17_bar = after_bar
+        t12_bar = after_bar
         after, after_bar = after_tape.pop()
-        t18_bar = now_bar
+        t13_bar = now_bar
         now, now_bar = now_tape.pop()
-        t19_bar = before_bar
+        t14_bar = before_bar
         before, before_bar = before_tape.pop()
-        t20_bar = t14_bar
-        t14, t14_bar = t14_tape.pop()
+        t15_bar = t9_bar
+        t9, t9_bar = t9_tape.pop()
         # leapfrog_swap.py:9  after[1:-1] = 2.0 * now[1:-1] - before[1:-1] + c * (now[2:] - 2.0
         #     *...
-        t21_bar = after_bar[1:-1].copy()
+        t16_bar = after_bar[1:-1].copy()
         after_bar[1:-1] = 0.0
-        t13_bar = support.unbroadcast(t21_bar, t13)
-        t12_bar = support.unbroadcast(t13_bar, t12)
-        c_bar += np.sum(t12_bar * t11)
-        t11_bar = support.unbroadcast(t12_bar * c, t11)
-        t10_bar += support.unbroadcast(t11_bar, t10_bar)
-        t23_bar = t10_bar
-        t10, t10_bar = t10_tape.pop()
-        t9_bar = support.unbroadcast(t11_bar, t9)
-        t6_bar += support.unbroadcast(t9_bar, t6_bar)
-        t7_bar += support.unbroadcast(support.unbroadcast(-t9_bar, t8) * 2.0, t7_bar)
-        t24_bar = t7_bar
-        t7, t7_bar = t7_tape.pop()
-        t25_bar = t6_bar
-        t6, t6_bar = t6_tape.pop()
-        t5_bar = support.unbroadcast(t13_bar, t5)
-        t4_bar += support.unbroadcast(-t5_bar, t4_bar)
-        t26_bar = t4_bar
-        t4, t4_bar = t4_tape.pop()
-        t2_bar += support.unbroadcast(support.unbroadcast(t5_bar, t3) * 2.0, t2_bar)
-        t27_bar = t2_bar
-        t2, t2_bar = t2_tape.pop()
+        t8_bar = support.unbroadcast(t16_bar, t8)
+        t7_bar = support.unbroadcast(t8_bar, t7)
+        c_bar += np.sum(t7_bar * t6)
+        t6_bar = support.unbroadcast(t7_bar * c, t6)
+        now_bar[:-2] += support.unbroadcast(t6_bar, now_bar[:-2])
+        t5_bar = support.unbroadcast(t6_bar, t5)
+        now_bar[2:] += support.unbroadcast(t5_bar, now_bar[2:])
+        now_bar[1:-1] += support.unbroadcast(support.unbroadcast(-t5_bar, t4) * 2.0, now_bar[1:-1])
+        t3_bar = support.unbroadcast(t8_bar, t3)
+        before_bar[1:-1] += support.unbroadcast(-t3_bar, before_bar[1:-1])
+        now_bar[1:-1] += support.unbroadcast(support.unbroadcast(t3_bar, t2) * 2.0, now_bar[1:-1])
     # leapfrog_swap.py:7  after = np.zeros(len(u))
-    t28_bar = after_bar
+    t23_bar = after_bar
     after, after_bar = after_saved
     # leapfrog_swap.py:6  now = u.copy()
-    t29_bar = now_bar
+    t24_bar = now_bar
     now, now_bar = now_saved
     # leapfrog_swap.py:5  before = u.copy()
-    t30_bar = before_bar
+    t25_bar = before_bar
     before, before_bar = before_saved
-    u_bar = t29_bar + t30_bar
-    return u_bar, c_bar
+    u_bar = t24_bar + t25_bar
+    return u_bar, float(c_bar)

@@ -137,4 +137,4 @@ def rk4_grad(state, sigma, rho, beta, h, steps):
         sigma_bar += t28_bar
         rho_bar += t29_bar
         beta_bar += t30_bar
-    return state_bar, sigma_bar, rho_bar, beta_bar
+    return state_bar, float(sigma_bar), float(rho_bar), float(beta_bar)

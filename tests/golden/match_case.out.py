@@ -28,4 +28,4 @@ def area_grad(shape, size):
             # match_case.py:9  return ratio * size * size
             size_bar += ratio * size
             size_bar += size * ratio
-    return size_bar
+    return float(size_bar)

@@ -10,8 +10,8 @@ def loss_grad(params, x, y):
     name_tape, layer_tape, t2_tape, t3_tape, h_tape = [], [], [], [], []
     h = x
     t1 = "hidden", "output"
-    for i_2 in range(2):
-        name = t1[i_2]
+    for i in range(2):
+        name = t1[i]
         name_tape.append(name)
         layer = params[name]
         layer_tape.append(layer)
@@ -29,7 +29,7 @@ def loss_grad(params, x, y):
     h_bar = support.unbroadcast(support.unbroadcast(t5_bar * 2.0 * t4, t4), h)
     h_bar = h_bar.copy()
     params_bar = support.zeros(params)
-    for i_2 in range(1, -1, -1):
+    for i in range(1, -1, -1):
         t3 = t3_tape.pop()
         t2 = t2_tape.pop()
         layer = layer_tape.pop()

@@ -53,6 +53,6 @@ def power_grad(x, n):
             # recursion.py:7  return half * half
             half_bar = half + half
             # recursion.py:6  half = power(x, n // 2)
-            t5_bar = power_reverse(half_bar, saved_2)
-            x_bar += t5_bar
+            t6_bar = power_reverse(half_bar, saved_2)
+            x_bar += t6_bar
     return x_bar

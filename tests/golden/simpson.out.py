@@ -80,4 +80,4 @@ def area_grad(a, b):
     # ---- reverse sweep ----
     # simpson.py:18  return simpson(gauss, a, b, 6)
     t2_bar, t3_bar = simpson_reverse(1.0, saved)
-    return t2_bar, t3_bar
+    return float(t2_bar), float(t3_bar)

@@ -27,4 +27,4 @@ def simulate_grad(x, w, n):
         x_bar[i] += t3_bar
         w_bar += t3_bar * s
         s_bar += t3_bar * w
-    return x_bar, w_bar
+    return x_bar, float(w_bar)

@@ -39,4 +39,4 @@ def logistic_path_grad(x0, r, n):
     # store_elements.py:6  x[0] = x0
     t10_bar = x_bar[0]
     x_bar[0] = 0.0
-    return t10_bar, r_bar
+    return float(t10_bar), float(r_bar)

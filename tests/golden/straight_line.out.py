@@ -16,4 +16,4 @@ def f_grad(x, y):
     # straight_line.py:5  a = x * y
     x_bar = t1 + a_bar * y
     y_bar = a_bar * x
-    return x_bar, y_bar
+    return float(x_bar), float(y_bar)

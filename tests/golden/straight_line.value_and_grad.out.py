@@ -17,4 +17,4 @@ def f_value_and_grad(x, y):
     # straight_line.py:5  a = x * y
     x_bar = t1 + a_bar * y
     y_bar = a_bar * x
-    return result, (x_bar, y_bar)
+    return result, (float(x_bar), float(y_bar))

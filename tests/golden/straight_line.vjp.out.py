@@ -18,4 +18,4 @@ def f_vjp(cotangent, x, y):
     # straight_line.py:5  a = x * y
     x_bar = b_bar + a_bar * y
     y_bar = a_bar * x
-    return result, (x_bar, y_bar)
+    return result, (float(x_bar), float(y_bar))

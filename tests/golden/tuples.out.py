@@ -86,4 +86,4 @@ def moved_grad(point, angle):
     angle_bar = t7_bar * 2.0
     t9_bar, t10_bar = rotate_reverse(t6_bar, saved)
     angle_bar += t10_bar
-    return support.gradient(t9_bar, point), angle_bar
+    return support.gradient(t9_bar, point), float(angle_bar)

@@ -41,4 +41,4 @@ def smooth_then_fit_grad(x, a):
     t13_bar = y_bar[0]
     y_bar[0] = 0.0
     x_bar[0] += t13_bar
-    return x_bar, a_bar
+    return x_bar, float(a_bar)

@@ -30,4 +30,4 @@ def spherical_vjp(cotangent, r, theta, phi):
     t13_bar = t9_bar * t2
     r_bar += t13_bar * t1
     theta_bar += t13_bar * r * np.cos(theta)
-    return result, (r_bar, theta_bar, phi_bar)
+    return result, (float(r_bar), float(theta_bar), float(phi_bar))

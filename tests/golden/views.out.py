@@ -6,15 +6,14 @@ from srcgrad.runtime import support
 
 def scale_rows_grad(A, factors):
     # ---- forward sweep ----
-    row_tape, factor_tape, row_tape_2 = [], [], []
+    row_tape, row_tape_2 = [], []
     row = None
     B = A * 1.0
     t1 = min(len(B), len(factors))
-    for i_2 in range(t1):
+    for i in range(t1):
         row_tape.append(row)
-        row = B[i_2]
-        factor = factors[i_2]
-        factor_tape.append(factor)
+        row = B[i]
+        factor = factors[i]
         row_tape_2.append(row[...].copy())
         row *= factor
     diagonal_block = B[1:, :2]
@@ -42,9 +41,9 @@ def scale_rows_grad(A, factors):
     diagonal_block_bar[1] += support.unbroadcast(t4_bar * t3, diagonal_block_bar[1])
     diagonal_block_bar[0] += support.unbroadcast(t4_bar * t2, diagonal_block_bar[0])
     factors_bar = np.zeros(factors.shape, factors.dtype)
-    for i_2 in range(t1 - 1, -1, -1):
-        factor = factor_tape.pop()
-        row_bar = B_bar[i_2]
+    for i in range(t1 - 1, -1, -1):
+        row_bar = B_bar[i]
+        factor = factors[i]
         # views.py:7  row *= factor
         t11_bar = row_bar.copy()
         row_bar[...] = 0.0
@@ -52,7 +51,7 @@ def scale_rows_grad(A, factors):
         row_bar += t11_bar * factor
         factor_bar = np.sum(t11_bar * row)
         # views.py:6  for row, factor in zip(B, factors):
-        factors_bar[i_2] += factor_bar
+        factors_bar[i] += factor_bar
         row = row_tape.pop()
     # views.py:5  B = A * 1.0
     A_bar = B_bar.copy()

@@ -319,6 +319,12 @@ class _Fields(list[Any]):
         super().__init__()
         self.names = names
 
+    def __getattr__(self, name: str) -> Any:
+        names = self.__dict__.get("names", ())
+        if name not in names:
+            raise AttributeError(name)
+        return self[names.index(name)]
+
 
 class _Record:
     """The adjoint of an object: one attribute for each field."""
