@@ -13,7 +13,7 @@ from srcgrad.analysis.effects import RESULT, Effects, may_hold_memory, summary
 from srcgrad.analysis.flow import dependencies
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Container, Library, User, bound_atoms
+from srcgrad.analysis.targets import Container, Library, Uncharted, User, bound_atoms
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -83,6 +83,8 @@ def _written(
                 for a in bound_atoms(b)
             ]
             return [(a.name, deps) for a in hit if isinstance(a, ir.Var)]
+        case Uncharted() if isinstance(stmt, ir.Effect):
+            return [(a.name, deps) for a in ir.operands(expr) if isinstance(a, ir.Var)]
     return []
 
 

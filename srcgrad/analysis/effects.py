@@ -17,6 +17,7 @@ from srcgrad.analysis.targets import (
     Container,
     Library,
     Packed,
+    Uncharted,
     User,
     bound_atoms,
 )
@@ -236,6 +237,11 @@ def _expr(
                     out.share(target, a)
         case Container(name):
             _container(out, stmt, name, expr, target)
+        case Uncharted() if target is None:
+            # Called for what it does, and nobody knows what that is.
+            for a in ir.operands(expr):
+                if isinstance(a, ir.Var) and a != getattr(expr, "obj", None):
+                    out.store(a, stmt)
 
 
 def _library(

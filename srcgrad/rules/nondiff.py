@@ -79,7 +79,7 @@ _CONTINUOUS = (
     "beta binomial chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric"
     " laplace logistic lognormal logseries multinomial multivariate_normal negative_binomial"
     " noncentral_chisquare noncentral_f normal pareto permutation permuted poisson power rayleigh"
-    " shuffle standard_gamma standard_t triangular uniform vonmises wald weibull zipf"
+    " standard_gamma standard_t triangular uniform vonmises wald weibull zipf"
 )
 
 
@@ -94,6 +94,13 @@ for _owner in (np.random, np.random.Generator, np.random.RandomState):
         why="no derivative passes through a random draw; draw standard numbers and scale them:"
         " mu + sigma * rng.standard_normal(n)",
     )
+# The global generator's is a function of its array alone; that of a generator is met as a method.
+refuse(
+    np.random.shuffle,
+    why="it changes its argument; index with a permutation instead: x[rng.permutation(len(x))]",
+    params="x",
+    writes="x",
+)
 nondiff(random.random, random.seed, random.randint, random.randrange, random.choice, pure=False)
 refuse(
     random.gauss,

@@ -284,8 +284,18 @@ def nondiff(*targets: Any, pure: bool = True) -> None:
             add(Entry(target, name_of(target), "nondiff", None, {}, {}, pure=pure))
 
 
-def refuse(*targets: Any, why: str) -> None:
-    """Register functions that are not differentiated: why, and what to write instead."""
+def refuse(*targets: Any, why: str, params: str = "", writes: str = "") -> None:
+    """Register functions that are not differentiated: why, and what to write instead.
+
+    Of one that changes an argument, `params` are its parameters and `writes` is that one.
+    """
+    signature = _signature(params) if params else None
+    written = (writes,) if writes else ()
     for target in targets:
         if lookup(target) is None:
-            add(Entry(target, name_of(target), "refuse", None, {}, {}, pure=False, note=why))
+            name = name_of(target)
+            add(
+                Entry(
+                    target, name, "refuse", signature, {}, {}, pure=False, writes=written, note=why
+                )
+            )

@@ -8,9 +8,9 @@ from srcgrad.runtime import support
 
 def negative_log_likelihood_grad(F, Q, R, measurements):
     # ---- forward sweep ----
-    x_tape, t1_tape, t2_tape, P_tape, innovation_tape, S_tape, gain_tape, t3_tape, x_1_tape, t4_tape, P_1_tape, t5_tape = (
-        [], [], [], [], [], [], [], [], [], [], [], []
-    )
+    x_tape, t1_tape, t2_tape, P_tape, innovation_tape = [], [], [], [], []
+    S_tape, gain_tape, t3_tape, x_1_tape, t4_tape = [], [], [], [], []
+    P_1_tape, t5_tape = [], []
     n = F.shape[0]
     x_1 = np.zeros(n)
     P_1 = np.eye(n)

@@ -6,9 +6,8 @@ from srcgrad.runtime import support
 
 def wave_grad(u, c, steps):
     # ---- forward sweep ----
-    t2_tape, t3_tape, t4_tape, t5_tape, t6_tape, t7_tape, t8_tape, t9_tape, before_tape, now_tape, after_tape = (
-        [], [], [], [], [], [], [], [], [], [], []
-    )
+    t2_tape, t3_tape, t4_tape, t5_tape, t6_tape, t7_tape = [], [], [], [], [], []
+    t8_tape, t9_tape, before_tape, now_tape, after_tape = [], [], [], [], []
     before = None
     before_bar = None
     now = None

@@ -42,9 +42,10 @@ def lorenz_reverse(result_bar, saved):
 
 def rk4_grad(state, sigma, rho, beta, h, steps):
     # ---- forward sweep ----
-    k1_tape, saved_tape, t1_tape, k2_tape, saved_2_tape, t2_tape, k3_tape, saved_3_tape, t3_tape, k4_tape, saved_4_tape, t4_tape, t5_tape, t6_tape, t7_tape, t8_tape, t9_tape = (
-        [], [], [], [], [], [], [], [], [], [], [], [], [], [], [], [], []
-    )
+    k1_tape, saved_tape, t1_tape, k2_tape, saved_2_tape = [], [], [], [], []
+    t2_tape, k3_tape, saved_3_tape, t3_tape, k4_tape = [], [], [], [], []
+    saved_4_tape, t4_tape, t5_tape, t6_tape, t7_tape = [], [], [], [], []
+    t8_tape, t9_tape = [], []
     for _ in range(steps):
         k1, saved = lorenz_forward(state, sigma, rho, beta)
         k1_tape.append(k1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from srcgrad.analysis.recording import Recording, Save
@@ -294,7 +295,24 @@ class Slots:
             return []
         if self.arrays is not None:
             return [syn.assign(t, ast.List([], ast.Load())) for t in self.tapes]
-        if len(self.tapes) == 1:
-            return [syn.assign(self.tapes[0], ast.List([], ast.Load()))]
-        names = syn.tuple_of(map(syn.name, self.tapes))
-        return [syn.assign(names, syn.tuple_of(ast.List([], ast.Load()) for _ in self.tapes))]
+        declared: list[ast.stmt] = []
+        for tapes in _lines(self.tapes):
+            if len(tapes) == 1:
+                declared.append(syn.assign(tapes[0], ast.List([], ast.Load())))
+                continue
+            empty = syn.tuple_of(ast.List([], ast.Load()) for _ in tapes)
+            declared.append(syn.assign(syn.tuple_of(map(syn.name, tapes)), empty))
+        return declared
+
+
+def _lines(names: Iterable[str], width: int = 80) -> list[list[str]]:
+    """The names in groups of which each fits a line as `a, b = [], []`."""
+    groups: list[list[str]] = [[]]
+    used = 0
+    for name in names:
+        used += len(name) + len(", , []")
+        if used > width and groups[-1]:
+            groups.append([])
+            used = len(name) + len(", , []")
+        groups[-1].append(name)
+    return groups
