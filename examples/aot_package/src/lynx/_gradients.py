@@ -269,7 +269,7 @@ def misfit_value_and_grad(
     model, model_bar, saved = simulate_forward(theta, t1, steps)
     t2 = np.log(model)
     t3 = t2 - np.log(observed)
-    result = np.sum(t3**2)
+    result = np.sum(t3 ** 2)
     # ---- reverse sweep ----
     # model.py:40  return np.sum((np.log(model) - np.log(observed)) ** 2)
     model_bar += _unbroadcast(_unbroadcast(2.0 * t3, t2) / model, model_bar)
