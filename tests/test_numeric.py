@@ -292,8 +292,6 @@ CONTAINERS: list[tuple[Any, tuple[Any, ...], Any]] = [
     ("fn", "args", "wrt"), CONTAINERS, ids=[c[0].__name__ for c in CONTAINERS]
 )
 def test_containers(fn: Any, args: Any, wrt: Any, mode: str, typed: bool) -> None:
-    if (fn, mode, typed) == (of_frozen, "jvp", False):
-        pytest.xfail("an integer field is an exponent, whose zero tangent meets a nan partial")
     check(fn, *args, wrt=wrt, modes=(mode,), specialize=(typed,))
 
 

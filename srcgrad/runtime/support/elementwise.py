@@ -195,12 +195,15 @@ def power_partial(x1: Value, x2: Value, m: int, n: int) -> Value:
     """The derivative of x1 ** x2, m times by x1 and n times by x2.
 
     At x1 = 0 it is the one-sided limit where that is finite, and zero where a power that does
-    not grow meets the logarithm.
+    not grow meets the logarithm.  By an integer exponent it is zero: integers carry no derivative,
+    and without types a negative base would bring the nan of its logarithm.
 
     >>> float(power_partial(0.0, 2, 1, 0)), float(power_partial(3.0, 2.0, 1, 0))
     (0.0, 6.0)
     """
     x1 = x1 * 1.0  # integers have no negative powers
+    if n and np.asarray(x2).dtype.kind in "iub":
+        return _plain(np.zeros(np.broadcast_shapes(np.shape(x1), np.shape(x2))))
     if np.iscomplexobj(x2):
         x1 = x1 + 0j
     if type(x1) is float and x1 < 0.0 and x2 != int(np.real(x2)):
