@@ -36,6 +36,7 @@ from srcgrad.ir.names import Names
 from srcgrad.rules.python import OPERATORS
 from srcgrad.transform import forwardrules
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.arrays import library_effect
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.adjoint.forward import truncation
 from srcgrad.transform.fresh import is_fresh
@@ -783,9 +784,7 @@ class Walk:
             self.emit(ast.Expr(self.moved(target)))
             return
         if isinstance(target, Library):
-            from srcgrad.transform.adjoint import arrays
-
-            arrays.library_effect(self, stmt, target)
+            library_effect(stmt, target)
         raise self.no_rule(stmt, expr, target)
 
     # ---- memory ----

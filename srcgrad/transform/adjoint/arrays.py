@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from srcgrad.analysis.targets import Library
 from srcgrad.errors import UnsupportedSyntax, located
@@ -27,9 +27,8 @@ def array_effect(reverse: Base, stmt: ir.Effect, expr: ir.Method, name: str) -> 
     )
 
 
-def library_effect(walk: object, stmt: ir.Effect, target: Library) -> None:
+def library_effect(stmt: ir.Effect, target: Library) -> NoReturn:
     """A library function that writes into an argument in a way that is not known."""
-    del walk
     raise located(
         UnsupportedSyntax,
         stmt.loc,

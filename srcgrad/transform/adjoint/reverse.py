@@ -13,6 +13,7 @@ from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.arrays import library_effect
 from srcgrad.transform.adjoint.base import _assigned
 from srcgrad.transform.adjoint.blocks import Blocks
 from srcgrad.transform.adjoint.branches import backwards
@@ -169,14 +170,9 @@ class Reverse(Blocks):
         elif isinstance(target, Container) and isinstance(stmt.value, ir.Method):
             self.container_effect(stmt, stmt.value, target.name)
         elif isinstance(target, Library):
-            self.library_effect(stmt, target)
+            library_effect(stmt, target)
         else:
             raise self.no_rule(stmt, stmt.value, target)
-
-    def library_effect(self, stmt: ir.Effect, target: Library) -> None:
-        from srcgrad.transform.adjoint.arrays import library_effect
-
-        library_effect(self, stmt, target)
 
 
 def _is_errstate(context: ir.Expr) -> bool:
