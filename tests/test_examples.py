@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -47,3 +48,24 @@ def test_override_gradients(tmp_path):
     assert "with the rule 4: 4.0 4.0 4.0" in text
     assert "RuleIgnoresCotangent: rule forgetful (" in text
     assert "saved(1.0)" in text
+
+
+def test_scipy_optimize(tmp_path):
+    text = run("scipy_optimize.py", tmp_path)
+    for method in ("BFGS", "trust-exact", "Newton-CG"):
+        off = re.search(rf"{method} .* off by (\S+)", text)[1]
+        assert float(off) < 1e-3, method
+    # Balance of forces, which the optimiser knows nothing of.
+    assert float(re.search(r"slopes uneven by (\S+)", text)[1]) < 1e-6
+    assert float(re.search(r"SLSQP agrees to (\S+)", text)[1]) < 1e-5
+    for name, truth in (("A", 3.0), ("B", 1.0), ("a", 2.0), ("b", 0.3)):
+        value, error = re.search(rf"{name} = (\S+) \+- (\S+)", text).groups()
+        assert abs(float(value) - truth) < 3 * float(error)
+
+
+def test_njit_hmc(tmp_path):
+    pytest.importorskip("numba")
+    text = run("njit_hmc.py", tmp_path)
+    assert "def logp_value_and_grad(q):" in text
+    assert int(re.search(r"(\d+) % accepted", text)[1]) > 90
+    assert "mean [ 0. -0.  0.  0.  0.]" in text
