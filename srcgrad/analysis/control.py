@@ -20,6 +20,7 @@ from typing import Any
 
 from srcgrad.analysis.needs import NeedsTable
 from srcgrad.analysis.unit import Unit
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -155,7 +156,7 @@ class Instrument:
         if isinstance(test, ir.Const | ir.Global):
             return True
         if isinstance(test, ir.Opaque) and any(
-            isinstance(n, ast.Call) for n in ast.walk(test.node)
+            isinstance(n, ast.Call) for n in asts.walk(test.node)
         ):
             return False
         atoms = ir.operands(test)

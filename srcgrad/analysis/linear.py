@@ -19,6 +19,7 @@ from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.partials import expand_let
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Bound, Container, Library, Packed, User, bound_atoms
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
@@ -290,7 +291,7 @@ def _vanishes(entry: Entry, zero: set[str], given: set[str]) -> bool:
 
 
 def _free(node: ast.expr) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in asts.walk(node) if isinstance(n, ast.Name)}
 
 
 def _last(entry: Entry) -> str:

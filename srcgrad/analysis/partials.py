@@ -14,6 +14,7 @@ from typing import Any
 
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.targets import Bound, Library, Packed
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules import short, ufuncs
@@ -51,7 +52,7 @@ class Term:
 
     def cotangents(self) -> int:
         """How often the formula mentions the cotangent."""
-        return sum(isinstance(n, ast.Name) and n.id == "g" for n in ast.walk(self.formula))
+        return sum(isinstance(n, ast.Name) and n.id == "g" for n in asts.walk(self.formula))
 
 
 _KNOWN: dict[int, tuple[ast.expr, tuple[str, ...]]] = {}  # by id of the node, kept alive here
@@ -63,7 +64,7 @@ def _names(node: ast.expr) -> tuple[str, ...]:
     if known is not None and known[0] is node:
         return known[1]
     seen: dict[str, None] = {}
-    for n in ast.walk(node):
+    for n in asts.walk(node):
         if isinstance(n, ast.Name):
             seen.setdefault(n.id)
     if len(_KNOWN) > 20_000:
@@ -121,14 +122,12 @@ def expand_let(node: ast.expr, entry: Entry) -> ast.expr:
     """A formula with the names of the entry's `let` replaced by what they stand for."""
     if not entry.let or not set(_names(node)) & set(entry.let):
         return node
-    import copy
 
-    class _Let(ast.NodeTransformer):
-        def visit_Name(self, n: ast.Name) -> ast.expr:
-            f = entry.let.get(n.id)
-            return n if f is None else self.visit(copy.deepcopy(f.node))
+    def put(n: ast.Name) -> ast.expr:
+        f = entry.let.get(n.id)
+        return asts.copied(n) if f is None else expand_let(f.node, entry)
 
-    return _Let().visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+    return asts.rewritten(node, {ast.Name: put})
 
 
 def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Type) -> Term | None:

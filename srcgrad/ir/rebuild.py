@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable
 from dataclasses import replace
 
+from srcgrad.ir import asts
 from srcgrad.ir.nodes import (
     Assign,
     Atom,
@@ -57,19 +57,18 @@ def map_key(key: Key, f: Change) -> Key:
             return f(key)
 
 
-class _Rename(ast.NodeTransformer):
-    def __init__(self, names: dict[str, str]) -> None:
-        self.names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        node.id = self.names.get(node.id, node.id)
-        return node
-
-
 def rename_ast(node: ast.AST, names: dict[str, str]) -> ast.AST:
     """A copy of a syntax tree with variables renamed."""
     changed = {k: v for k, v in names.items() if k != v}
-    return _Rename(changed).visit(copy.deepcopy(node)) if changed else node
+    if not changed:
+        return node
+
+    def renamed(found: ast.Name) -> ast.Name:
+        made = asts.copied(found)
+        made.id = changed.get(found.id, found.id)
+        return made
+
+    return asts.rewritten(node, {ast.Name: renamed})
 
 
 def map_expr(expr: Expr, f: Change) -> Expr:

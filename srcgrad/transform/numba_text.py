@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.comments import Comment
@@ -158,7 +159,7 @@ def _renamed(node: ast.Call, name: str, args: Sequence[ast.expr]) -> ast.expr:
 
 def imports(functions: Iterable[ast.stmt], module: Module) -> list[ast.stmt]:
     """Import statements for what the functions name."""
-    used = {n.id for f in functions for n in ast.walk(f) if isinstance(n, ast.Name)}
+    used = {n.id for f in functions for n in asts.walk(f) if isinstance(n, ast.Name)}
     for name in ("numpy", "srcgrad.runtime.support"):
         usual = "np" if name == "numpy" else "support"
         if usual in used:

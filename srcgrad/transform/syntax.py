@@ -7,11 +7,12 @@ only where a fresh array is not promised to anybody (the caller says whether a v
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from srcgrad.ir import asts
+from srcgrad.ir.asts import Node
 from srcgrad.ir.comments import Blank, Comment
 
 __all__ = ["Blank", "Comment"]
@@ -58,39 +59,31 @@ def _parsed_stmts(text: str) -> tuple[ast.stmt, ...]:
     return tuple(ast.parse(text).body)
 
 
-class _Substitute(ast.NodeTransformer):
-    def __init__(self, parts: Mapping[str, ast.AST]) -> None:
-        self.parts = parts
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        part = self.parts.get(node.id)
-        if part is None:
-            return node
-        if isinstance(part, ast.Name):
-            return ast.Name(part.id, node.ctx)
-        part = copy.deepcopy(part)
-        if isinstance(node.ctx, ast.Store) and hasattr(part, "ctx"):
-            part.ctx = ast.Store()
-        return part
-
-
 def expr(text: str, **parts: ast.expr) -> ast.expr:
     """A parsed expression with names replaced: `expr("a[k]", a=name("x"), k=number(0))`."""
-    node = copy.deepcopy(_parsed(text))
-    return _Substitute(parts).visit(node) if parts else node
+    return substitute(_parsed(text), parts)
 
 
 def stmts(text: str, **parts: ast.expr) -> list[ast.stmt]:
     """Parsed statements with names replaced."""
-    body = copy.deepcopy(list(_parsed_stmts(text)))
-    if parts:
-        body = [_Substitute(parts).visit(s) for s in body]
-    return body
+    return [substitute(s, parts) for s in _parsed_stmts(text)]
 
 
-def substitute(node: ast.expr, parts: Mapping[str, ast.expr]) -> ast.expr:
-    """A copy of an expression with free names replaced."""
-    return _Substitute(parts).visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+def substitute(node: Node, parts: Mapping[str, ast.expr]) -> Node:
+    """A copy of a tree with names replaced; what they are replaced by is copied, too."""
+
+    def put(found: ast.Name) -> ast.expr:
+        part = parts.get(found.id)
+        if part is None:
+            return ast.Name(found.id, found.ctx)
+        if isinstance(part, ast.Name):
+            return ast.Name(part.id, found.ctx)
+        part = asts.copied(part)
+        if isinstance(found.ctx, ast.Store) and hasattr(part, "ctx"):
+            part.ctx = ast.Store()
+        return part
+
+    return asts.rewritten(node, {ast.Name: put} if parts else {})
 
 
 def assign(target: str | ast.expr, value: ast.expr) -> ast.stmt:
@@ -113,7 +106,7 @@ def augment(target: str | ast.expr, op: ast.operator, value: ast.expr) -> ast.st
 
 
 def _as_store(node: ast.expr) -> ast.expr:
-    node = copy.deepcopy(node)
+    node = asts.copied(node)
     if isinstance(node, ast.Tuple):
         node.elts = [_as_store(e) for e in node.elts]
     node.ctx = ast.Store()  # type: ignore[attr-defined]
@@ -136,7 +129,7 @@ def function_def(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.Fu
 
 
 def names_in(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return asts.names(node)
 
 
 def is_number(node: ast.expr, value: float) -> bool:
@@ -195,52 +188,57 @@ def mul(a: ast.expr, b: ast.expr) -> ast.expr:
     return simplify(ast.BinOp(a, ast.Mult(), b))
 
 
-class _Simplify(ast.NodeTransformer):
-    """`1.0 * e` and `e * 1.0` are e, `--e` is e, `(-a) * b` is `-a * b`."""
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
-        self.generic_visit(node)
-        left, right = node.left, node.right
-        match node.op:
-            case ast.Mult():
-                if _float(left) and _float(right):
-                    return ast.Constant(left.value * right.value)  # type: ignore[attr-defined]
-                if is_number(left, 1):
-                    return right
-                if is_number(right, 1):
-                    return left
-                if isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub):
-                    if is_number(left.operand, 1):
-                        return negative(right)
-            case ast.Div() if is_number(right, 1):
+def _shorter_operation(node: ast.BinOp) -> ast.expr:
+    left, right = node.left, node.right
+    match node.op:
+        case ast.Mult():
+            if _float(left) and _float(right):
+                return ast.Constant(left.value * right.value)  # type: ignore[attr-defined]
+            if is_number(left, 1):
+                return right
+            if is_number(right, 1):
                 return left
-            case ast.Pow() if is_number(right, 1):
-                return left
-        return node
+            if isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub):
+                if is_number(left.operand, 1):
+                    return negative(right)
+        case ast.Div() if is_number(right, 1):
+            return left
+        case ast.Pow() if is_number(right, 1):
+            return left
+    return node
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        self.generic_visit(node)
-        whole, key = node.value, node.slice
-        if isinstance(whole, ast.Tuple) and isinstance(key, ast.Constant):
-            if isinstance(key.value, int) and 0 <= key.value < len(whole.elts):
-                return whole.elts[key.value]
-        return node
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
-        inner = node.value
-        if node.attr == "T" and isinstance(inner, ast.Attribute) and inner.attr == "T":
-            return inner.value
-        return node
+def _item_of_display(node: ast.Subscript) -> ast.expr:
+    whole, key = node.value, node.slice
+    if isinstance(whole, ast.Tuple) and isinstance(key, ast.Constant):
+        if isinstance(key.value, int) and 0 <= key.value < len(whole.elts):
+            return whole.elts[key.value]
+    return node
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
-        self.generic_visit(node)
-        if isinstance(node.op, ast.USub):
-            inner = node.operand
-            if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.USub):
-                return inner.operand
-        return node
+
+def _twice_transposed(node: ast.Attribute) -> ast.expr:
+    inner = node.value
+    if node.attr == "T" and isinstance(inner, ast.Attribute) and inner.attr == "T":
+        return inner.value
+    return node
+
+
+def _twice_negative(node: ast.UnaryOp) -> ast.expr:
+    inner = node.operand
+    if isinstance(node.op, ast.USub) and isinstance(inner, ast.UnaryOp):
+        if isinstance(inner.op, ast.USub):
+            return inner.operand
+    return node
+
+
+_SHORTER: asts.Rules = {
+    ast.BinOp: _shorter_operation,
+    ast.Subscript: _item_of_display,
+    ast.Attribute: _twice_transposed,
+    ast.UnaryOp: _twice_negative,
+}
 
 
 def simplify(node: ast.expr) -> ast.expr:
-    return _Simplify().visit(node)  # type: ignore[no-any-return]
+    """`1.0 * e` and `e * 1.0` are e, `--e` is e, `-1.0 * b` is `-b`; the tree is changed."""
+    return asts.changed(node, _SHORTER)

@@ -30,6 +30,7 @@ from srcgrad.analysis.targets import (
 )
 from srcgrad.analysis.unit import Spec, Unit, make_unit
 from srcgrad.errors import MissingRule, NotDifferentiable, UnsupportedSyntax, located
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -557,7 +558,7 @@ class Walk:
         formula, env = found
         parts: dict[str, ast.expr] = {"out": syn.name(RESULT_HERE)}
         dots = f"{param}_dot"
-        mentions = sum(isinstance(n, ast.Name) and n.id in ("g", dots) for n in ast.walk(formula))
+        mentions = sum(isinstance(n, ast.Name) and n.id in ("g", dots) for n in asts.walk(formula))
         tangent = self.tangent_of_bound(b, mentions)
         parts[dots] = tangent
         if call.entry.kind == "elementwise":

@@ -191,8 +191,8 @@ class Text:
     def verbatim(self, stmt: ir.Verbatim) -> ast.stmt:
         names = {v.name: self.var(v.name) for v in (*stmt.reads, *stmt.writes)}
         node = rename_ast(stmt.node, names)
-        parts: dict[str, ast.AST] = {k: self.module.atom(g) for k, g in stmt.globals}
-        return syn._Substitute(parts).visit(rename_ast(node, {}))  # type: ignore[no-any-return]
+        parts = {k: self.module.atom(g) for k, g in stmt.globals}
+        return syn.substitute(node, parts)  # type: ignore[return-value]
 
     # ---- folding ----
 

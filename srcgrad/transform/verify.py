@@ -11,6 +11,7 @@ import builtins
 from collections.abc import Iterable
 
 from srcgrad.errors import InternalError
+from srcgrad.ir import asts
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -34,7 +35,7 @@ def verify(body: Iterable[ast.stmt], given: Iterable[str]) -> None:
 
 def _function(fn: ast.FunctionDef, known: set[str]) -> None:
     bound = known | _bound(fn)
-    for node in ast.walk(fn):
+    for node in asts.walk(fn):
         if isinstance(node, ast.Name) and node.id not in bound:
             raise InternalError(f"{node.id} is read in {fn.name} but never bound")
 
@@ -42,7 +43,7 @@ def _function(fn: ast.FunctionDef, known: set[str]) -> None:
 def _bound(node: ast.AST) -> set[str]:
     """All names that a piece of text binds, nested functions and comprehensions included."""
     out: set[str] = set()
-    for n in ast.walk(node):
+    for n in asts.walk(node):
         match n:
             case ast.Name(name, ast.Store()):
                 out.add(name)

@@ -18,6 +18,7 @@ from srcgrad.analysis.recording import Recording, record
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Construct, Library, User, writes_argument
 from srcgrad.analysis.unit import Spec, Unit, make_unit
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -381,12 +382,7 @@ class Adjoint:
         value = sweeps.value
         if not isinstance(value, ast.Name):
             return []
-        restored = {
-            n.id
-            for s in reverse
-            for n in ast.walk(s)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
+        restored = _bound_names(reverse)
         if sweeps.found.restores(RESULT):
             kept = (
                 sweeps.text.names.fresh("result")
@@ -747,7 +743,7 @@ def _bound_names(stmts: list[ast.stmt]) -> set[str]:
     return {
         n.id
         for s in stmts
-        for n in ast.walk(s)
+        for n in asts.walk(s)
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
 
@@ -756,7 +752,7 @@ def _free_names(stmts: list[ast.stmt]) -> list[str]:
     """Names that statements read, in order of first appearance."""
     seen: dict[str, None] = {}
     for s in stmts:
-        for n in ast.walk(s):
+        for n in asts.walk(s):
             if isinstance(n, ast.Name):
                 seen.setdefault(n.id)
     return list(seen)

@@ -8,7 +8,6 @@ allocated before the outermost loop.  Everything else stays on a list.
 from __future__ import annotations
 
 import ast
-import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from srcgrad.analysis.control import escaping
 from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.unit import Unit
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
@@ -59,7 +59,7 @@ class Tapes:
 
     def element(self, slot: str) -> ast.expr:
         nest = self.arrays[slot]
-        indices = [copy.deepcopy(k) for k in nest.indices]
+        indices = [asts.copied(k) for k in nest.indices]
         key = indices[0] if len(indices) == 1 else syn.tuple_of(indices)
         return ast.Subscript(syn.name(slot), key, ast.Load())
 
@@ -67,7 +67,7 @@ class Tapes:
         """What stands before an outermost loop."""
         out: list[ast.stmt] = []
         for slot, dtype in self._pending.get(loop, ()):
-            extents = [copy.deepcopy(e) for e in self.arrays[slot].extents]
+            extents = [asts.copied(e) for e in self.arrays[slot].extents]
             shape = extents[0] if len(extents) == 1 else syn.tuple_of(extents)
             made = self.text.module.numpy("empty", shape, syn.expr(dtype))
             out.append(syn.assign(slot, made))
@@ -144,14 +144,14 @@ class Tapes:
 
     def _outside(self, a: ir.Var, outer: ir.For) -> Interval | None:
         waiting = self.text.pending.get(a.name)
-        node = copy.deepcopy(waiting.node) if waiting is not None else None
+        node = asts.copied(waiting.node) if waiting is not None else None
         if node is None:
             if a.is_temp and self._folds(a.name):
                 definition = self.unit.defs[a.name][0]
                 assert isinstance(definition, ir.Assign)
                 return self._computed(definition.value, outer, {})
             node = syn.name(self.text.var(a.name))
-        return node, copy.deepcopy(node)
+        return node, asts.copied(node)
 
     def _folds(self, name: str) -> bool:
         """Whether a temporary is printed inside the statement that uses it, not as a name."""
@@ -185,12 +185,12 @@ class Tapes:
                 if inner is None:
                     return None
                 node: ast.expr = ast.Subscript(inner, syn.number(k), ast.Load())
-                return node, copy.deepcopy(node)
+                return node, asts.copied(node)
             case ir.Call(ir.Global(value=fn), (ir.Var() as x,), ()) if fn is len:
                 if not isinstance(self.unit.type(x.name), ty.Array) or self._changes(x, outer):
                     return None
                 node = syn.call("len", syn.name(self.text.var(x.name)))
-                return node, copy.deepcopy(node)
+                return node, asts.copied(node)
         return None
 
     def _shape(self, v: ir.Var, outer: ir.For) -> ast.expr | None:

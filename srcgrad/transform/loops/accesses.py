@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
+from srcgrad.ir import asts
+
 _PURE = frozenset(["abs", "min", "max", "float", "int", "bool", "len"])
 _FRESH = frozenset(
     [
@@ -73,13 +75,13 @@ class Function:
                 x = parent[x]
             return x
 
-        for s in ast.walk(self.node):
+        for s in asts.walk(self.node):
             if not isinstance(s, ast.Assign):
                 continue
-            targets = [n.id for t in s.targets for n in ast.walk(t) if _stored(n)]
+            targets = [n.id for t in s.targets for n in asts.walk(t) if _stored(n)]
             shared = list(_shared(s.value))
             if isinstance(s.value, ast.Subscript) and set(targets) & self.arrays:
-                shared += [n.id for n in ast.walk(s.value.value) if isinstance(n, ast.Name)]
+                shared += [n.id for n in asts.walk(s.value.value) if isinstance(n, ast.Name)]
             for t in targets:
                 for n in shared:
                     parent[find(t)] = find(n)
@@ -89,7 +91,7 @@ class Function:
     def arrays(self) -> set[str]:
         """Names that are used as arrays: with an index or an attribute, or changed in place."""
         out: set[str] = set()
-        for n in ast.walk(self.node):
+        for n in asts.walk(self.node):
             match n:
                 case ast.Subscript(ast.Name(name)) | ast.Attribute(ast.Name(name)):
                     out.add(name)
@@ -118,15 +120,15 @@ class Function:
         return False
 
     def _owner(self, block: list[ast.stmt]) -> ast.stmt | None:
-        for s in ast.walk(self.node):
+        for s in asts.walk(self.node):
             for name in ("body", "orelse"):
                 if getattr(s, name, None) is block:
                     return s if isinstance(s, ast.stmt) else None
         return None
 
     def fresh(self, want: str) -> str:
-        taken = {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name)}
-        taken |= {a.arg for a in ast.walk(self.node) if isinstance(a, ast.arg)}
+        taken = {n.id for n in asts.walk(self.node) if isinstance(n, ast.Name)}
+        taken |= {a.arg for a in asts.walk(self.node) if isinstance(a, ast.arg)}
         name, k = want, 1
         while name in taken:
             k += 1
@@ -319,7 +321,7 @@ def first_use(block: list[ast.stmt], name: str, around: bool = False) -> str | N
 def _reads(e: ast.AST, name: str) -> bool:
     return any(
         isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
-        for n in ast.walk(e)
+        for n in asts.walk(e)
     )
 
 
@@ -345,7 +347,7 @@ def _use(s: ast.stmt, name: str) -> str | None:
         case ast.Assign(targets, value):
             if _reads(value, name) or any(_reads(t, name) for t in targets):
                 return "read"
-            names = {n.id for t in targets for n in ast.walk(t) if _stored(n)}
+            names = {n.id for t in targets for n in asts.walk(t) if _stored(n)}
             return "write" if name in names else None
         case _:
             return "read" if _reads(s, name) else None

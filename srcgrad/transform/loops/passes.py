@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import copy
 from typing import TypeGuard
 
+from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import _plus_one
 from srcgrad.transform.loops.accesses import Access, Function, Summary, first_use, summary
@@ -33,7 +33,7 @@ def _decides(fn: Function, block: list[ast.stmt], k: int) -> ast.expr | None:
     for name in sorted(_names(loop)):
         found = _set_only_if(block[:k], name)
         if found is not None and _spreads_only(fn, loop, name):
-            return copy.deepcopy(found)
+            return asts.copied(found)
     return None
 
 
@@ -60,12 +60,12 @@ def _touches(body: list[ast.stmt], name: str) -> bool:
 def _binds(s: ast.stmt, name: str) -> bool:
     return any(
         isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-        for n in ast.walk(s)
+        for n in asts.walk(s)
     )
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in asts.walk(node) if isinstance(n, ast.Name)}
 
 
 def _spreads_only(fn: Function, loop: ast.For, name: str) -> bool:
@@ -188,7 +188,7 @@ def _always_bound_first(body: list[ast.stmt], name: str) -> bool:
 
 
 def _mentions(s: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s))
+    return any(isinstance(n, ast.Name) and n.id == name for n in asts.walk(s))
 
 
 def _arrays_commute(fn: Function, loop: ast.For, got: Summary) -> bool:
@@ -312,7 +312,7 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
             return None
     outer = _outermost(fn, loop)
     if _names(args[-1]) & {
-        n.id for n in ast.walk(outer) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for n in asts.walk(outer) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }:
         return None
     return _split(fn, loop, counter, args, moved, outer)
@@ -356,7 +356,7 @@ def _split(
             buffers[s.value.id] = fn.fresh(f"{s.value.id}_row")
             made = syn.assign(
                 buffers[s.value.id],
-                syn.call("np.empty", syn.call("max", copy.deepcopy(args[-1]), ast.Constant(0))),
+                syn.call("np.empty", syn.call("max", asts.copied(args[-1]), ast.Constant(0))),
             )
             top = fn.node.body
             top.insert(top.index(outer), made)
@@ -369,7 +369,7 @@ def _split(
     for s in moved:
         assert isinstance(s.value, ast.Name)
         s.value = ast.Subscript(syn.name(buffers[s.value.id]), syn.name(counter), ast.Load())
-        out.append(ast.For(copy.deepcopy(loop.target), copy.deepcopy(loop.iter), [s], []))
+        out.append(ast.For(asts.copied(loop.target), asts.copied(loop.iter), [s], []))
     return out
 
 
@@ -383,7 +383,7 @@ def hoist(fn: Function) -> None:
         while k < len(block):
             s = block[k]
             if isinstance(s, ast.For) and not any(
-                isinstance(x, ast.For) for x in ast.walk(s) if x is not s
+                isinstance(x, ast.For) for x in asts.walk(s) if x is not s
             ):
                 before, after = _hoisted(fn, s)
                 block[k : k + 1] = [*before, s, *after]
@@ -414,7 +414,7 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
                 if shown not in names:
                     names[shown] = fn.fresh(f"{array}_sum")
                     before.append(syn.assign(names[shown], ast.Constant(0.0)))
-                    added = syn.augment(copy.deepcopy(place), ast.Add(), syn.name(names[shown]))
+                    added = syn.augment(asts.copied(place), ast.Add(), syn.name(names[shown]))
                     after.append(added)
                 s.target = ast.Name(names[shown], ast.Store())
     if after:
@@ -424,7 +424,7 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
 
 def _runs(loop: ast.For) -> ast.expr:
     """Whether a loop has an iteration: without one the place need not be in the array."""
-    args = [copy.deepcopy(a) for a in loop.iter.args]  # type: ignore[attr-defined]
+    args = [asts.copied(a) for a in loop.iter.args]  # type: ignore[attr-defined]
     if len(args) == 1:
         return ast.Compare(args[0], [ast.Gt()], [ast.Constant(0)])
     if len(args) == 2:
