@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from srcgrad.analysis import probe, user_rules
+from srcgrad.analysis.extents import Extents, neutral, plain_dims
 from srcgrad.analysis.resolve import Program, bind_library, bind_user, is_plain_record, user_source
 from srcgrad.analysis.targets import (
     Bound,
@@ -69,6 +70,11 @@ class Facts:
     targets: dict[int, Target] = field(default_factory=dict)
     result: ty.Type | None = None
     base: ir.Function | None = None  # the function as lowered, which calls refer to
+
+    @cached_property
+    def extents(self) -> Extents:
+        """Which arrays surely have one shape."""
+        return Extents(self.fn, self.types)
 
     def of(self, atom: ir.Atom) -> ty.Type:
         return atom_type(atom, self.types) or ty.UNKNOWN
@@ -178,6 +184,7 @@ class Inference:
     def bind(self, name: str, t: ty.Type | None) -> None:
         if t is None:
             return
+        t = self.facts.extents.kept(name, t)
         old = self.facts.types.get(name)
         new = t if old is None else ty.join(old, t)
         if self.widen and old is not None and new != old:
@@ -256,14 +263,16 @@ class Inference:
             case ir.Attr():
                 return self.attribute(expr, stmt)
             case ir.Index():
-                return self.index(expr)
+                return self.index(expr, stmt)
             case ir.Build():
                 return self.display(expr)
             case ir.Opaque():
                 text = type(expr.node).__name__ == "JoinedStr"
                 return ty.Other(str) if text else ty.Number(bool)
             case ir.Closure(fn, free):
-                return ty.ClosureType(fn, tuple(self.atom(a) or ty.UNKNOWN for _, a in free))
+                return ty.ClosureType(
+                    fn, tuple(plain_dims(self.atom(a) or ty.UNKNOWN) for _, a in free)
+                )
 
     def known(self, a: ir.Atom) -> Any:
         """An argument for the prober: the constant itself where it is one."""
@@ -292,7 +301,9 @@ class Inference:
         elif entry is not None:
             self.facts.targets[stmt.sid] = Library(entry, ())
         found = probe.op_type(op, [self.known(a) for a in args])
-        return self.keep_dims(found, args) if op != "matmul" else found
+        if op == "matmul":
+            return self.facts.extents.product(found, args)
+        return self.facts.extents.elementwise(found, args)
 
     def rule(self, value: Any) -> Entry | None:
         return self.program.rule(value, reversed(self.scopes))
@@ -440,7 +451,7 @@ class Inference:
         """A call of a derivative inside a differentiated function: its generated function is
         called."""
         atoms = self.program.derivative_arguments(value, args, kwargs)
-        types = tuple(self.atom(a) or ty.UNKNOWN for a in atoms)
+        types = tuple(plain_dims(self.atom(a) or ty.UNKNOWN) for a in atoms)
         made = value.for_types(types)
         self.program.requires.append(made)
         return self.invoke_object(stmt, made.function, atoms, (), atoms[0])
@@ -466,9 +477,7 @@ class Inference:
         given = [self.known(ir.unstar(a)) for a in args]
         named = {k: self.known(v) for k, v in kwargs if k is not None}
         found = probe.result_type(entry.target, given, named)
-        if entry.kind == "elementwise":
-            return self.keep_dims(found, [ir.unstar(a) for a in args])
-        return found
+        return self.facts.extents.library(found, entry, [ir.unstar(a) for a in args], dict(bound))
 
     def construct(
         self,
@@ -577,13 +586,14 @@ class Inference:
     def invoke_bound(
         self, stmt: ir.Stmt, fn: ir.Function, bound: tuple[Bound, ...], closure: ir.Atom | None
     ) -> ty.Type | None:
-        types = [self.bound_type(b) for b in bound]
+        types = neutral(map(self.bound_type, bound))
         if closure is not None:
             t = self.atom(closure)
             assert isinstance(t, ty.ClosureType)
             types += list(t.free)
         self.target(stmt, User(fn, bound, closure, tuple(types)))
-        return self.program.returns(fn, tuple(types))
+        found = self.program.returns(fn, tuple(types))
+        return None if found is None else plain_dims(found)
 
     def bound_type(self, b: Bound) -> ty.Type:
         if not isinstance(b, Packed):
@@ -715,52 +725,11 @@ class Inference:
                 self.target(stmt, Library(entry, ()))
         return probe.attr_type(obj, expr.name)
 
-    def index(self, expr: ir.Index) -> ty.Type | None:
+    def index(self, expr: ir.Index, stmt: ir.Stmt) -> ty.Type | None:
         obj = self.atom(expr.obj)
         assert obj is not None
         found = probe.index_type(plain_dims(obj), self.key(expr.key))
-        return self.sliced(expr, obj, found)
-
-    def keep_dims(self, found: ty.Type, args: Sequence[ir.Atom]) -> ty.Type:
-        """Element by element, arrays of one shape give an array of that shape."""
-        if not isinstance(found, ty.Array):
-            return found
-        dims = {t.dims for a in args if isinstance(t := self.atom(a), ty.Array) and t.dims}
-        if len(dims) == 1 and "?" not in (only := dims.pop()) and len(only) == len(found.dims):
-            return ty.Array(found.dtype, only)
-        return found
-
-    def sliced(self, expr: ir.Index, obj: ty.Type, found: ty.Type) -> ty.Type:
-        """Slices with constant ends: `u[1:-1]`, `u[2:]` and `u[:-2]` have one length, "?u.0-2"."""
-        if not isinstance(obj, ty.Array) or not isinstance(found, ty.Array):
-            return found
-        if not isinstance(expr.obj, ir.Var) or expr.obj.name not in self.bound_once:
-            return found
-        items = expr.key.items if isinstance(expr.key, ir.KeyTuple) else (expr.key,)
-        if len(items) > len(obj.dims):
-            return found
-        dims: list[str] = []
-        for k, item in enumerate(items):
-            if isinstance(item, ir.Slice):
-                dims.append(slice_length(item, obj.dims[k], f"{expr.obj.name}.{k}"))
-            elif self.atom(item) != ty.Number(int):
-                return found
-        dims += obj.dims[len(items) :]
-        if len(dims) != len(found.dims):
-            return found
-        better = tuple(b if a == "?" else a for a, b in zip(found.dims, dims, strict=True))
-        return ty.Array(found.dtype, better)
-
-    @cached_property
-    def bound_once(self) -> set[str]:
-        """Variables that hold one array for the whole run of a loop iteration or function."""
-        counts: dict[str, int] = {}
-        for s in ir.walk(self.facts.fn.body):
-            for v in ir.writes(s):
-                counts[v.name] = counts.get(v.name, 0) + (0 if getattr(s, "inplace", None) else 1)
-        names = [p.name for p in self.facts.fn.params] + list(self.facts.fn.free)
-        once = {n for n, k in counts.items() if k == 1 and n not in names}
-        return once | {n for n in names if counts.get(n, 0) == 0}
+        return self.facts.extents.sliced(stmt, expr, found)
 
     def key(self, key: ir.Key) -> Any:
         """A key for the prober, with constants kept."""
@@ -792,35 +761,6 @@ class Inference:
                 return ty.Dict(None)
             case _:
                 return ty.Other(set)
-
-
-def plain_dims(t: ty.Type) -> ty.Type:
-    """A type without the names of its unknown lengths, as the prober takes it."""
-    if isinstance(t, ty.Array) and any(len(d) > 1 for d in t.dims):
-        return ty.Array(t.dtype, tuple(d[0] for d in t.dims))
-    if isinstance(t, ty.Tuple):
-        return ty.Tuple(tuple(map(plain_dims, t.items)), t.cls)
-    if isinstance(t, ty.List) and t.item is not None:
-        return ty.List(plain_dims(t.item))
-    return t
-
-
-def slice_length(item: ir.Slice, dim: str, name: str) -> str:
-    """A name for the length of a slice with constant ends, "?" where there is none."""
-    ends = []
-    for a in (item.lower, item.upper, item.step):
-        if a is not None and not (isinstance(a, ir.Const) and isinstance(a.value, int | None)):
-            return "?"
-        ends.append(None if a is None else a.value)
-    lower, upper, step = ends
-    if step not in (None, 1, -1):
-        return "?"
-    if lower is None and upper is None:
-        return dim
-    if step == -1 or dim == "1" or (lower or 0) < 0 or (upper is not None and upper >= 0):
-        return "?"
-    base, gone = dim[1:].rsplit("-", 1) if len(dim) > 1 else (name, "0")
-    return f"?{base}-{int(gone) + (lower or 0) - (upper or 0)}"
 
 
 def closures_of(fn: ir.Function) -> dict[str, ir.Closure]:

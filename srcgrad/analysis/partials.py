@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from srcgrad.analysis.infer import Facts
-from srcgrad.analysis.targets import Bound, Library, Packed
+from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
 from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -140,7 +140,9 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
     formula = expand_let(found.node, entry)
     t = ty.UNKNOWN if isinstance(operand, Packed) else facts.of(operand)
     elementwise = entry.kind == "elementwise"
-    reduces = must_reduce(t, out) if elementwise else _must_drop_imaginary(t, out)
+    reduces = _must_drop_imaginary(t, out)
+    if elementwise and not reduces:
+        reduces = must_reduce(t, out) and not _alone(facts, call, param, t, out)
     if isinstance(t, ty.Array) and not reduces:
         number = _filling(formula, env)
         if number is not None:
@@ -216,13 +218,24 @@ def must_reduce(operand: ty.Type, out: ty.Type) -> bool:
         case ty.Number(), ty.Number():
             return False
         case ty.Array(_, m), ty.Array(_, n):
-            return (
-                m != n or "?" in m
-            )  # a dimension such as "?u.0-2" is the same wherever it stands
+            return len(m) != len(n) or not all(map(keeps_length, m, n))
         case ty.Array(_, ()), ty.Number():
             return False
         case _:
             return True
+
+
+def keeps_length(operand: str, out: str) -> bool:
+    """Whether broadcasting leaves a dimension as long as it was: one that isn't one does (or the
+    function raises), and a dimension such as "?u.0-2" is the same wherever it stands."""
+    return operand == "n" or (operand == out and operand != "?")
+
+
+def _alone(facts: Facts, call: Library, param: str, t: ty.Type, out: ty.Type) -> bool:
+    """Whether an array meets nothing but numbers, so that the result has its shape."""
+    others = [a for p, b in call.args if p != param for a in bound_atoms(b)]
+    numbers = all(isinstance(facts.of(a), ty.Number | ty.Literal | ty.Static) for a in others)
+    return numbers and isinstance(t, ty.Array) and isinstance(out, ty.Array)
 
 
 def _must_drop_imaginary(operand: ty.Type, out: ty.Type) -> bool:

@@ -219,7 +219,7 @@ class Unit:
         """The type of what a store overwrites."""
         from srcgrad.analysis.infer import Inference
 
-        found = Inference(self.program, self.facts).index(ir.Index(stmt.base, stmt.key))
+        found = Inference(self.program, self.facts).index(ir.Index(stmt.base, stmt.key), stmt)
         return found or ty.UNKNOWN
 
     def truncates(self, stmt: ir.Stmt) -> bool:

@@ -3,14 +3,12 @@
 # Types: F float64[:, :], Q float64[:, :], R float, measurements float64[:].  Edit kalman.py, not
 #     this file.
 import numpy as np
-from srcgrad.runtime import support
 
 
 def negative_log_likelihood_grad(F, Q, R, measurements):
     # ---- forward sweep ----
-    x_tape, t1_tape, t2_tape, P_tape, innovation_tape = [], [], [], [], []
-    S_tape, gain_tape, t3_tape, x_1_tape, t4_tape = [], [], [], [], []
-    P_1_tape, t5_tape = [], []
+    x_tape, t1_tape, P_tape, innovation_tape, S_tape = [], [], [], [], []
+    gain_tape, x_1_tape, P_1_tape, t2_tape = [], [], [], []
     n = F.shape[0]
     x_1 = np.zeros(n)
     P_1 = np.eye(n)
@@ -21,9 +19,7 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
         x_tape.append(x)
         t1 = F @ P_1
         t1_tape.append(t1)
-        t2 = t1 @ F.T
-        t2_tape.append(t2)
-        P = t2 + Q
+        P = t1 @ F.T + Q
         P_tape.append(P)
         innovation = z - x[0]
         innovation_tape.append(innovation)
@@ -31,17 +27,13 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
         S_tape.append(S)
         gain = P[:, 0] / S
         gain_tape.append(gain)
-        t3 = gain * innovation
-        t3_tape.append(t3)
         x_1_tape.append(x_1)
-        x_1 = x + t3
-        t4 = np.outer(gain, P[0])
-        t4_tape.append(t4)
+        x_1 = x + gain * innovation
         P_1_tape.append(P_1)
-        P_1 = P - t4
-        t5 = innovation * innovation / S
-        t5_tape.append(t5)
-        total += 0.5 * (np.log(S) + t5)
+        P_1 = P - np.outer(gain, P[0])
+        t2 = innovation * innovation / S
+        t2_tape.append(t2)
+        total += 0.5 * (np.log(S) + t2)
     # ---- reverse sweep ----
     F_bar = np.zeros(F.shape, F.dtype)
     P_1_bar = np.zeros(P_1.shape, P_1.dtype)
@@ -50,53 +42,46 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
     total_bar = 1.0
     x_1_bar = np.zeros(x_1.shape, x_1.dtype)
     for i in range(len(measurements) - 1, -1, -1):
-        t5 = t5_tape.pop()
-        t4 = t4_tape.pop()
-        t3 = t3_tape.pop()
+        t2 = t2_tape.pop()
         gain = gain_tape.pop()
         S = S_tape.pop()
         innovation = innovation_tape.pop()
         P = P_tape.pop()
-        t2 = t2_tape.pop()
         t1 = t1_tape.pop()
         x = x_tape.pop()
         # kalman.py:17  total += 0.5 * (np.log(S) + innovation * innovation / S)
-        t8_bar = total_bar * 0.5
-        S_bar = -t8_bar * t5 / S
-        t10_bar = t8_bar / S
-        innovation_bar = t10_bar * innovation
-        innovation_bar += t10_bar * innovation
-        S_bar += t8_bar / S
+        t5_bar = total_bar * 0.5
+        S_bar = -t5_bar * t2 / S
+        t7_bar = t5_bar / S
+        innovation_bar = t7_bar * innovation
+        innovation_bar += t7_bar * innovation
+        S_bar += t5_bar / S
         # kalman.py:16  P = P - np.outer(gain, P[0])
         P_1 = P_1_tape.pop()
-        P_bar = support.unbroadcast(P_1_bar, P)
-        t4_bar = support.unbroadcast(-P_1_bar, t4)
-        gain_bar = t4_bar @ P[0]
-        t11_bar = gain @ t4_bar
-        P_bar = P_bar.copy()
-        P_bar[0] += t11_bar
+        t8_bar = -P_1_bar
+        gain_bar = t8_bar @ P[0]
+        t9_bar = gain @ t8_bar
+        P_bar = P_1_bar.copy()
+        P_bar[0] += t9_bar
         # kalman.py:15  x = x + gain * innovation
         x_1 = x_1_tape.pop()
-        x_bar = support.unbroadcast(x_1_bar, x)
-        t3_bar = support.unbroadcast(x_1_bar, t3)
-        gain_bar += t3_bar * innovation
-        innovation_bar += np.sum(t3_bar * gain)
+        gain_bar += x_1_bar * innovation
+        innovation_bar += np.sum(x_1_bar * gain)
         # kalman.py:14  gain = P[:, 0] / S
         S_bar += np.sum(-gain_bar * gain / S)
-        t12_bar = gain_bar / S
-        P_bar[:, 0] += t12_bar
+        t11_bar = gain_bar / S
+        P_bar[:, 0] += t11_bar
         # kalman.py:13  S = P[0, 0] + R
         R_bar += S_bar
         P_bar[0, 0] += S_bar
         # kalman.py:12  innovation = z - x[0]
-        t14_bar = -innovation_bar
-        x_bar = x_bar.copy()
-        x_bar[0] += t14_bar
+        t13_bar = -innovation_bar
+        x_bar = x_1_bar.copy()
+        x_bar[0] += t13_bar
         # kalman.py:11  P = F @ P @ F.T + Q
         Q_bar += P_bar
-        t2_bar = support.unbroadcast(P_bar, t2)
-        F_bar += (t1.T @ t2_bar).T
-        t1_bar = t2_bar @ F
+        F_bar += (t1.T @ P_bar).T
+        t1_bar = P_bar @ F
         F_bar += t1_bar @ P_1.T
         P_1_bar = F.T @ t1_bar
         # kalman.py:10  x = F @ x

@@ -7,15 +7,15 @@ from srcgrad.runtime import support
 def wave_grad(u, c, steps):
     # ---- forward sweep ----
     t2_tape, t3_tape, t4_tape, t5_tape, t6_tape, t7_tape = [], [], [], [], [], []
-    t8_tape, t9_tape, before_tape, now_tape, after_tape = [], [], [], [], []
+    before_tape, now_tape, after_tape = [], [], []
     before = None
     before_bar = None
     now = None
     now_bar = None
     after = None
     after_bar = None
-    t9 = None
-    t9_bar = None
+    t7 = None
+    t7_bar = None
     before_saved = before, before_bar
     before = u.copy()
     before_bar = np.zeros(before.shape, before.dtype)
@@ -31,20 +31,16 @@ def wave_grad(u, c, steps):
         t2_tape.append(t2)
         t3 = t2 - before[1:-1]
         t3_tape.append(t3)
-        t4 = 2.0 * now[1:-1]
+        t4 = now[2:] - 2.0 * now[1:-1] + now[:-2]
         t4_tape.append(t4)
-        t5 = now[2:] - t4
+        t5 = c * t4
         t5_tape.append(t5)
-        t6 = t5 + now[:-2]
+        t6 = t3 + t5
         t6_tape.append(t6)
-        t7 = c * t6
-        t7_tape.append(t7)
-        t8 = t3 + t7
-        t8_tape.append(t8)
-        after[1:-1] = t8
-        t9_tape.append((t9, t9_bar))
-        t9 = before
-        t9_bar = before_bar
+        after[1:-1] = t6
+        t7_tape.append((t7, t7_bar))
+        t7 = before
+        t7_bar = before_bar
         before_tape.append((before, before_bar))
         before = now
         before_bar = now_bar
@@ -52,47 +48,42 @@ def wave_grad(u, c, steps):
         now = after
         now_bar = after_bar
         after_tape.append((after, after_bar))
-        after = t9
-        after_bar = t9_bar
-    t10 = now * now
+        after = t7
+        after_bar = t7_bar
     # ---- reverse sweep ----
     # leapfrog_swap.py:11  return np.sum(now * now)
-    t10_bar = np.full(t10.shape, 1.0)
-    now_bar += support.unbroadcast(t10_bar * now, now_bar)
-    now_bar += support.unbroadcast(t10_bar * now, now_bar)
+    now_bar += now
+    now_bar += now
     c_bar = 0.0
     for _ in range(steps - 1, -1, -1):
-        t8 = t8_tape.pop()
-        t7 = t7_tape.pop()
         t6 = t6_tape.pop()
         t5 = t5_tape.pop()
         t4 = t4_tape.pop()
         t3 = t3_tape.pop()
         t2 = t2_tape.pop()
         # leapfrog_swap.py:10  before, now, after = now, after, before
-        t12_bar = after_bar
+        t10_bar = after_bar
         after, after_bar = after_tape.pop()
-        t13_bar = now_bar
+        t11_bar = now_bar
         now, now_bar = now_tape.pop()
-        t14_bar = before_bar
+        t12_bar = before_bar
         before, before_bar = before_tape.pop()
-        t15_bar = t9_bar
-        t9, t9_bar = t9_tape.pop()
+        t13_bar = t7_bar
+        t7, t7_bar = t7_tape.pop()
         # leapfrog_swap.py:9  after[1:-1] = 2.0 * now[1:-1] - before[1:-1] + c * (now[2:] - 2.0
         #     *...
-        t16_bar = after_bar[1:-1].copy()
+        t14_bar = after_bar[1:-1].copy()
         after_bar[1:-1] = 0.0
-        t8_bar = support.unbroadcast(t16_bar, t8)
-        t7_bar = support.unbroadcast(t8_bar, t7)
-        c_bar += np.sum(t7_bar * t6)
-        t6_bar = support.unbroadcast(t7_bar * c, t6)
-        now_bar[:-2] += support.unbroadcast(t6_bar, now_bar[:-2])
+        t6_bar = support.unbroadcast(t14_bar, t6)
         t5_bar = support.unbroadcast(t6_bar, t5)
-        now_bar[2:] += support.unbroadcast(t5_bar, now_bar[2:])
-        now_bar[1:-1] += support.unbroadcast(support.unbroadcast(-t5_bar, t4) * 2.0, now_bar[1:-1])
-        t3_bar = support.unbroadcast(t8_bar, t3)
+        c_bar += np.sum(t5_bar * t4)
+        t4_bar = t5_bar * c
+        now_bar[:-2] += t4_bar
+        now_bar[2:] += t4_bar
+        now_bar[1:-1] -= t4_bar * 2.0
+        t3_bar = support.unbroadcast(t6_bar, t3)
         before_bar[1:-1] += support.unbroadcast(-t3_bar, before_bar[1:-1])
-        now_bar[1:-1] += support.unbroadcast(support.unbroadcast(t3_bar, t2) * 2.0, now_bar[1:-1])
+        now_bar[1:-1] += support.unbroadcast(t3_bar, t2) * 2.0
     # leapfrog_swap.py:7  after = np.zeros(len(u))
     t23_bar = after_bar
     after, after_bar = after_saved

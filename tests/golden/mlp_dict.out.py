@@ -7,7 +7,7 @@ from srcgrad.runtime import support
 
 def loss_grad(params, x, y):
     # ---- forward sweep ----
-    name_tape, layer_tape, t2_tape, t3_tape, h_tape = [], [], [], [], []
+    name_tape, layer_tape, t2_tape, h_tape = [], [], [], []
     h = x
     t1 = "hidden", "output"
     for i in range(2):
@@ -17,31 +17,28 @@ def loss_grad(params, x, y):
         layer_tape.append(layer)
         t2 = h @ layer["w"]
         t2_tape.append(t2)
-        t3 = t2 + layer["b"]
-        t3_tape.append(t3)
         h_tape.append(h)
-        h = np.tanh(t3)
-    t4 = h - y
-    t5 = t4 ** 2
+        h = np.tanh(t2 + layer["b"])
+    t3 = h - y
+    t4 = t3 ** 2
     # ---- reverse sweep ----
     # mlp_dict.py:9  return np.mean((h - y) ** 2)
-    t5_bar = np.full(t5.shape, 1.0 / t5.size)
-    h_bar = support.unbroadcast(support.unbroadcast(t5_bar * 2.0 * t4, t4), h)
+    t4_bar = np.full(t4.shape, 1.0 / t4.size)
+    h_bar = support.unbroadcast(t4_bar * 2.0 * t3, h)
     h_bar = h_bar.copy()
     params_bar = support.zeros(params)
     for i in range(1, -1, -1):
-        t3 = t3_tape.pop()
         t2 = t2_tape.pop()
         layer = layer_tape.pop()
         name = name_tape.pop()
         # mlp_dict.py:8  h = np.tanh(h @ layer["w"] + layer["b"])
-        t8 = h
+        t7 = h
         h = h_tape.pop()
-        t3_bar = support.unbroadcast(h_bar * (1.0 - t8 * t8), t3)
-        t9_bar = support.unbroadcast(t3_bar, layer["b"])
+        t8_bar = h_bar * (1.0 - t7 * t7)
+        t9_bar = support.unbroadcast(t8_bar, layer["b"])
         layer_bar = support.zeros(layer)
         layer_bar["b"] += t9_bar
-        t2_bar = support.unbroadcast(t3_bar, t2)
+        t2_bar = support.unbroadcast(t8_bar, t2)
         h_bar = t2_bar @ layer["w"].T
         t10_bar = h.T @ t2_bar
         layer_bar["w"] += t10_bar

@@ -2,27 +2,22 @@
 # Types: W float64[:, :], U float64[:, :], inputs float64[:, :], targets float64[:, :].  Edit
 #     rnn.py, not this file.
 import numpy as np
-from srcgrad.runtime import support
 
 
 def recurrent_grad(W, U, inputs, targets):
     # ---- forward sweep ----
-    t1_tape, t2_tape, h_tape, t3_tape, t4_tape = [], [], [], [], []
+    h_tape, t1_tape, t2_tape = [], [], []
     h = np.zeros(W.shape[0])
     loss = 0.0
     for t in range(len(inputs)):
-        t1 = W @ h
-        t1_tape.append(t1)
-        t2 = t1 + U @ inputs[t]
-        t2_tape.append(t2)
         h_tape.append(h)
-        h = np.tanh(t2)
-        t3 = h - targets[t]
-        t3_tape.append(t3)
-        t4 = t3 ** 2
-        t4_tape.append(t4)
-        loss += np.sum(t4)
-    t5 = loss / len(inputs)
+        h = np.tanh(W @ h + U @ inputs[t])
+        t1 = h - targets[t]
+        t1_tape.append(t1)
+        t2 = t1 ** 2
+        t2_tape.append(t2)
+        loss += np.sum(t2)
+    t3 = loss / len(inputs)
     # ---- reverse sweep ----
     # rnn.py:10  return loss / len(inputs)
     loss_bar = 1.0 / len(inputs)
@@ -30,18 +25,15 @@ def recurrent_grad(W, U, inputs, targets):
     W_bar = np.zeros(W.shape, W.dtype)
     h_bar = np.zeros(h.shape, h.dtype)
     for t in range(len(inputs) - 1, -1, -1):
-        t4 = t4_tape.pop()
-        t3 = t3_tape.pop()
         t2 = t2_tape.pop()
         t1 = t1_tape.pop()
         # rnn.py:9  loss += np.sum((h - targets[t]) ** 2)
-        h_bar += support.unbroadcast(loss_bar * 2.0 * t3, h)
+        h_bar += loss_bar * 2.0 * t1
         # rnn.py:8  h = np.tanh(W @ h + U @ inputs[t])
-        t8 = h
+        t6 = h
         h = h_tape.pop()
-        t2_bar = support.unbroadcast(h_bar * (1.0 - t8 * t8), t2)
-        U_bar += np.outer(t2_bar, inputs[t])
-        t1_bar = support.unbroadcast(t2_bar, t1)
-        W_bar += np.outer(t1_bar, h)
-        h_bar = W.T @ t1_bar
+        t7_bar = h_bar * (1.0 - t6 * t6)
+        U_bar += np.outer(t7_bar, inputs[t])
+        W_bar += np.outer(t7_bar, h)
+        h_bar = W.T @ t7_bar
     return W_bar, U_bar

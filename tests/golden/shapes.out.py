@@ -16,9 +16,7 @@ def patches_grad(image):
     # ---- reverse sweep ----
     # shapes.py:7  return np.sum(padded[::-1] * np.roll(padded, 1, axis=0) ** 2)
     t5_bar = np.full(t5.shape, 1.0)
-    padded_bar = np.roll(
-        support.unbroadcast(support.unbroadcast(t5_bar * padded[::-1], t4) * 2.0 * t3, t3), -1, 0
-    )
+    padded_bar = np.roll(support.unbroadcast(t5_bar * padded[::-1], t4) * 2.0 * t3, -1, 0)
     t7_bar = support.unbroadcast(t5_bar * t4, padded[::-1])
     padded_bar[::-1] += t7_bar
     # shapes.py:6  padded = np.concatenate([blocks, np.ones((1, 4))])

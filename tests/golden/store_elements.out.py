@@ -2,7 +2,6 @@
 #     r.
 # Types: x0 float, r float, n int.  Edit store_elements.py, not this file.
 import numpy as np
-from srcgrad.runtime import support
 
 
 def logistic_path_grad(x0, r, n):
@@ -16,13 +15,11 @@ def logistic_path_grad(x0, r, n):
         t2 = x[i - 1]
         t2_tape.append(t2)
         x[i] = r * t1 * (1.0 - t2)
-    t3 = x * x
     # ---- reverse sweep ----
     x_bar = np.zeros(x.shape, x.dtype)
     # store_elements.py:9  return np.sum(x * x)
-    t3_bar = np.full(t3.shape, 1.0)
-    x_bar += support.unbroadcast(t3_bar * x, x_bar)
-    x_bar += support.unbroadcast(t3_bar * x, x_bar)
+    x_bar += x
+    x_bar += x
     r_bar = 0.0
     for i in range(n - 1, 0, -1):
         t2 = t2_tape.pop()

@@ -12,6 +12,7 @@ from srcgrad.analysis.partials import (
     Term,
     _names,
     expand_let,
+    keeps_length,
     same_shape,
     stays_thin,
     takes_thin,
@@ -339,8 +340,8 @@ def summed_axes(operand: ty.Type, result: ty.Type) -> dict[str, ast.expr] | None
     ones = [
         lead + k for k, (a, b) in enumerate(zip(m, tail, strict=True)) if a == "1" and b != "1"
     ]
-    same = all(a == b and a != "?" for a, b in zip(m, tail, strict=True) if a != "1")
-    if not same or (lead and ones) or any(n[k] == "?" for k in ones):
+    same = all(keeps_length(a, b) for a, b in zip(m, tail, strict=True) if a != "1")
+    if not same or (lead and ones):
         return None
     axes = list(range(lead)) or ones
     axis = syn.number(axes[0] if len(axes) == 1 else tuple(axes))

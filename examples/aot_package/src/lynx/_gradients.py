@@ -249,13 +249,12 @@ def misfit_value_and_grad(
 ) -> tuple[float, npt.NDArray[np.float64]]:
     """Value and gradient of `misfit` with respect to theta.
 
-    Made for theta float64[:], observed float64[:, :], steps int, each longer than 1.
+    Made for theta float64[:], observed float64[:, :], steps int, observed longer than 1.
     Returns: (value, gradient), the gradient shaped as theta.
     """
     if (
         theta.dtype != np.float64
         or theta.ndim != 1
-        or 1 in theta.shape
         or observed.dtype != np.float64
         or observed.ndim != 2
         or 1 in observed.shape
@@ -272,7 +271,7 @@ def misfit_value_and_grad(
     result = np.sum(t3 ** 2)
     # ---- reverse sweep ----
     # model.py:40  return np.sum((np.log(model) - np.log(observed)) ** 2)
-    model_bar += _unbroadcast(_unbroadcast(2.0 * t3, t2) / model, model_bar)
+    model_bar += _unbroadcast(2.0 * t3, t2) / model
     # model.py:39  model = simulate(theta, len(observed), steps)
     t6_bar = simulate_reverse(model_bar, saved)
     return result, t6_bar.copy()
