@@ -75,8 +75,9 @@ def chain():
     slopes = np.tan(found.x)
     # Forces balance at every joint, so that slopes grow by equal steps: a discrete catenary.
     uneven = np.ptp(np.diff(slopes)) / np.ptp(slopes)
-    print(f"\na chain of {LINKS} links, {found.nit} steps, ends off by {found.constr_violation:.0e}")
-    print(f"  lowest point {np.min(np.cumsum(np.sin(found.x))):.4f}, slopes uneven by {uneven:.0e}")
+    lowest = np.min(np.cumsum(np.sin(found.x)))
+    print(f"\na chain of {LINKS} links, {found.nit} steps, lowest point {lowest:.4f}")
+    print(f"  ends off by {found.constr_violation:.0e}, slopes uneven by {uneven:.0e}")
     by_slsqp = minimize(
         sg.value_and_grad(height), np.linspace(-1.0, 1.0, LINKS), jac=True, method="SLSQP",
         constraints=[{"type": "eq", "fun": gap, "jac": sg.jacobian(gap)}],

@@ -6,11 +6,9 @@ from __future__ import annotations
 import inspect
 import threading
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from srcgrad import pipeline
 from srcgrad.analysis import probe
@@ -21,18 +19,9 @@ from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
 from srcgrad.rules import registry, scope, tables
 from srcgrad.runtime import dispatchers, support
+from srcgrad.wrt import Wrt, doc_of, items_of, not_floating, picker
 
-Wrt = int | str | Sequence[int | str]
 _MOST_MADE = 1024  # overrides made anew by every call need derivatives of their own
-
-
-@dataclass(frozen=True)
-class _Item:
-    """One thing to differentiate with respect to: a parameter, or one item of `*args`."""
-
-    param: str
-    position: int | None = None  # inside *args
-    key: str | None = None  # inside **kwargs
 
 
 class GradFunction:
@@ -66,12 +55,8 @@ class GradFunction:
                 self._backend = "numba"
         tables.load()
         self._rules = scope.entries_of(rules or {})
-        self._primal: _Primal = primal_of(fn, (self._rules, *scope.active()))
-        self._given = self._primal.keywords()
-        self._single = isinstance(wrt, int | str)
-        self._items = _items(self._primal, wrt)
-        self._out = out
-        self._results = () if out is None else tuple(i.param for i in _items(self._primal, out))
+        self._single, self._out = isinstance(wrt, int | str), out
+        self._settle()
         self._made: dict[Any, pipeline.Compiled] = {}
         self._by_types: dict[Any, pipeline.Compiled] = {}
         self._lock = threading.RLock()
@@ -79,7 +64,15 @@ class GradFunction:
         self.__name__ = f"{self._primal.name}_{mode}"
         self.__qualname__ = self.__name__
         self.__module__ = getattr(fn, "__module__", __name__)
-        self.__doc__ = _doc(self._primal.name, mode, self._items)
+        self.__doc__ = doc_of(self._primal.name, mode, self._items)
+
+    def _settle(self) -> None:
+        """Find the parameters; again when made anew, for a function's code may be replaced."""
+        self._primal: _Primal = primal_of(self._fn, (self._rules, *scope.active()))
+        self._given = self._primal.keywords()
+        self._items = items_of(self._primal, self._wrt)
+        out = () if self._out is None else items_of(self._primal, self._out)
+        self._results = tuple(i.param for i in out)
         self.__signature__ = self._public_signature()
 
     # ---- calling ----
@@ -185,7 +178,7 @@ class GradFunction:
     def _finish(self, result: Any) -> Any:
         if not any(i.position is not None or i.key is not None for i in self._items):
             return result
-        pick = _picker(self._items, self._single)
+        pick = picker(self._items, self._single)
         if self._mode == "jvp":
             return result
         if self._mode == "grad" and not self._aux:
@@ -199,6 +192,7 @@ class GradFunction:
             made = self._made.get(key)
             if made is not None and made.is_current():
                 return made
+            self._settle()
             types = self._types(args, kwargs)
             self._check_wrt(types)
             made = self._compile(types, scopes)
@@ -275,7 +269,7 @@ class GradFunction:
             if item.key is not None and isinstance(t, ty.Dict) and t.items is not None:
                 t = dict(t.items).get(item.key, ty.UNKNOWN)
             shown = item.key or item.param
-            problem = _not_floating(t)
+            problem = not_floating(t)
             if problem:
                 raise ArgumentError(
                     f"{self._primal.name}: can't differentiate with respect to {shown}, "
@@ -504,91 +498,6 @@ def _needed(entry: registry.Entry) -> inspect.Signature:
 
 def _plain_signature(fn: Any) -> inspect.Signature:
     return inspect.signature(fn, follow_wrapped=False)
-
-
-def _items(primal: _Primal, wrt: Wrt) -> tuple[_Item, ...]:
-    if not isinstance(wrt, int | str | tuple | list):
-        raise ArgumentError(
-            f"wrt must be a position, a parameter name, or a tuple of them, got {wrt!r}"
-        )
-    wanted = (wrt,) if isinstance(wrt, int | str) else tuple(wrt)
-    return tuple(_item(primal, w) for w in wanted)
-
-
-def _item(primal: _Primal, w: int | str) -> _Item:
-    P = inspect.Parameter
-    free = primal.free()
-    names = [p.name for p in free if p.kind not in (P.VAR_POSITIONAL, P.VAR_KEYWORD)]
-    star = next((p.name for p in free if p.kind is P.VAR_POSITIONAL), None)
-    double = next((p.name for p in free if p.kind is P.VAR_KEYWORD), None)
-    if isinstance(w, str):
-        if w in names or w in (star, double):
-            return _Item(w)
-        if double is not None:
-            return _Item(double, key=w)
-        raise ArgumentError(
-            f"wrt: {primal.name} has no parameter {w!r} (it has {', '.join(names)})"
-        )
-    if isinstance(w, bool) or not isinstance(w, int):
-        raise ArgumentError(
-            f"wrt must be a position, a parameter name, or a tuple of them, got {w!r}"
-        )
-    positional = [p.name for p in free if p.kind in (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)]
-    if 0 <= w < len(positional):
-        return _Item(positional[w])
-    if star is not None and w >= 0:
-        return _Item(star, position=w - len(positional))
-    raise ArgumentError(
-        f"wrt: {primal.name} has no argument at position {w} (it has {len(positional)})"
-    )
-
-
-def _picker(items: tuple[_Item, ...], single: bool) -> Callable[[Any], Any]:
-    params = list(dict.fromkeys(i.param for i in items))
-
-    def pick(grads: Any) -> Any:
-        table = dict(zip(params, grads, strict=True))
-        out = []
-        for i in items:
-            g = table[i.param]
-            if i.position is not None:
-                g = g[i.position]
-            elif i.key is not None:
-                g = g[i.key]
-            out.append(g)
-        return out[0] if single else tuple(out)
-
-    return pick
-
-
-def _not_floating(t: ty.Type) -> str | None:
-    """What is wrong with an argument as something to differentiate by."""
-    match t:
-        case ty.Number(cls) if not issubclass(cls, float | complex | np.inexact):
-            return f"an integer ({cls.__name__}): pass 3.0 instead of 3, a float dtype is needed"
-        case ty.Array(dtype, _) if dtype == np.dtype(object):
-            return "an array of dtype object"
-        case ty.Array(dtype, _) if not ty.is_float(dtype):
-            return f"an array of dtype {dtype}: pass an array of a floating dtype, x.astype(float)"
-        case ty.Literal(value):
-            return f"{value!r}, not a floating number or array"
-        case ty.Object(cls, None) if issubclass(cls, np.ndarray):
-            return f"a {cls.__name__}, a subclass of ndarray: pass np.asarray(x)"
-        case ty.Static() | ty.Other():
-            return "not a floating number, array or container of them"
-        case _:
-            return None
-
-
-def _doc(name: str, mode: str, items: tuple[_Item, ...]) -> str:
-    wrt = ", ".join(i.key or i.param for i in items)
-    what = {
-        "grad": "Gradient",
-        "value_and_grad": "Value and gradient",
-        "vjp": "Value and vector-Jacobian product",
-        "jvp": "Value and Jacobian-vector product",
-    }[mode]
-    return f"{what} of {name} with respect to {wrt}."
 
 
 def grad(

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.api import GradFunction, Wrt, grad, jvp, vjp
+from srcgrad.api import GradFunction, grad, jvp, vjp
 from srcgrad.errors import ArgumentError
+from srcgrad.wrt import Wrt
 
 
 class Jacobian:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from types import CodeType, ModuleType
 from typing import Any
 
+from srcgrad import dependencies
 from srcgrad._version import __version__
-from srcgrad.analysis.infer import global_type
 from srcgrad.analysis.procedures import with_result
 from srcgrad.analysis.resolve import Program, lowered
 from srcgrad.analysis.unit import Spec
@@ -107,41 +107,14 @@ class Compiled:
         """Whether the functions and types that the text was made for are still in their places."""
         if self.requires and not all(r.is_current() for r in self.requires):
             return False
-        for place, known in self.globals:
-            now = _read(place)
-            if now is place.value and self.backend is None:
-                continue
-            if self.backend is not None:
-                digest = self.digests.get(id(place.value))
-                if not self.backend.is_same(place.value, now, digest):
-                    return False
-            if now is place.value:
-                continue
-            if isinstance(known, ty.Static) or global_type(_with(place, now)) != known:
-                return False
-        return True
-
-
-def _with(place: ir.Global, value: Any) -> ir.Global:
-    return ir.Global(place.root, place.path, value)
-
-
-def _read(place: ir.Global) -> Any:
-    """What a global names now."""
-    import importlib
-
-    match place.root.kind:
-        case "builtins":
-            return place.value
-        case "module":
-            found: Any = importlib.import_module(place.root.key)
-        case _:
-            found = place.root.obj
-    for part in place.path:
-        found = getattr(found, part, ir.MISSING)
-        if found is ir.MISSING:
-            return ir.MISSING
-    return found
+        if self.backend is None:
+            return dependencies.are_current(self.globals)
+        return all(
+            self.backend.is_same(place.value, now, self.digests.get(id(place.value)))
+            and dependencies.is_current(place, known, now)
+            for place, known in self.globals
+            for now in (dependencies.read(place),)
+        )
 
 
 def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:
@@ -164,7 +137,7 @@ def compile_request(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]
 
         objects = backend.prepared(objects, dict(request.options))
     made = loader.load(f"{_stem(fn)}__{name}", text, objects)
-    known = _dependencies(program, module)
+    known = dependencies.of(program, request.fn)
     return Compiled(
         text, made, getattr(made, name), name, known, program, list(program.requires),
         module.rules,
@@ -267,37 +240,6 @@ def show_type(t: ty.Type) -> str:
             return "?"
 
 
-def _dependencies(program: Program, module: Module) -> list[tuple[ir.Global, ty.Type]]:
-    """The globals whose meaning the text relies on."""
-    out: dict[tuple[str, str, tuple[str, ...]], tuple[ir.Global, ty.Type]] = {}
-    for facts in program._facts.values():
-        for stmt in ir.walk(facts.fn.body):
-            for e in (*ir.exprs(stmt), *_rules_named(stmt)):
-                for a in (*ir.operands(e), *_opaque_globals(e)):
-                    if isinstance(a, ir.Global) and a.root.kind != "builtins":
-                        if a.root.key.split(".")[0] in ("numpy", "math", "srcgrad", "scipy"):
-                            continue
-                        if a.value is ir.MISSING or (
-                            a.root.obj is None and a.root.kind != "module"
-                        ):
-                            continue
-                        key = (a.root.kind, f"{a.root.key}:{id(a.root.obj)}", a.path)
-                        out[key] = (a, global_type(a))
-    del module
-    return list(out.values())
-
-
-def _rules_named(stmt: ir.Stmt) -> tuple[ir.Atom, ...]:
-    """The functions and rules that `with override({...})` names."""
-    if isinstance(stmt, ir.With) and stmt.special == "override":
-        return tuple(a for pair in stmt.value for a in pair)
-    return ()
-
-
-def _opaque_globals(e: ir.Expr) -> tuple[ir.Global, ...]:
-    return tuple(g for _, g in e.globals) if isinstance(e, ir.Opaque) else ()
-
-
 # ---- modules that are not loaded ------------------------------------------------------------
 
 
@@ -324,10 +266,9 @@ def draft(
     Arguments: what is to be made; the names the functions get, None for the usual ones.
     """
     program = Program(scopes)
-    found = [function_of(request.fn) for request in requests]
-    for fn, source in found:
-        program.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = source.digest
-    module = Module({name for fn, _ in found for name in _taken(fn)})
+    tables.load()
+    found = [program.reached(source_module.read(request.fn)) for request in requests]
+    module = Module({name for fn in found for name in _taken(fn)})
     module.backend = requests[0].backend if requests else "numpy"
     if module.backend == "numba":
         module.taken |= {"njit", "jit"}
@@ -335,7 +276,7 @@ def draft(
     adjoint, tangent = Adjoint(program, module), Tangent(program, module)
     fns = [
         with_result(fn, request.out, request.single_out) if request.out else fn
-        for (fn, _), request in zip(found, requests, strict=True)
+        for fn, request in zip(found, requests, strict=True)
     ]
     out = Draft(program, module, fns, [], [], [])
     given = [*names, *[None] * (len(requests) - len(names))]

@@ -57,15 +57,7 @@ def lowered(found: Any) -> ir.Function:
 
 def _still_means(fn: ir.Function) -> bool:
     """Whether the global names of a lowered function name what they named."""
-    for stmt in ir.walk(fn.body):
-        for e in ir.exprs(stmt):
-            atoms = [*ir.operands(e), *(g for _, g in getattr(e, "globals", ()))]
-            for a in atoms:
-                if isinstance(a, ir.Global) and a.root.kind != "builtins" and not _is_same(a):
-                    return False
-            if isinstance(e, ir.Closure) and not _still_means(e.fn):
-                return False
-    return True
+    return all(map(_is_same, fn.meanings))
 
 
 def _is_same(a: ir.Global) -> bool:
@@ -198,6 +190,7 @@ class Program:
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.reruns = False  # definitions may be run again in the reverse sweep rather than taped
         self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
+        self.lowered: list[ir.Function] = []  # the functions with source that were reached
         self._facts: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
         self._running: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
         self._consulted: set[tuple[ir.Function, tuple[ty.Type, ...]]] = set()
@@ -234,13 +227,19 @@ class Program:
 
     # ---- functions ----
 
+    def reached(self, found: source_module.Source) -> ir.Function:
+        """The lowered function of a source, noted as one that the result depends on."""
+        fn = lowered(found)
+        self.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = found.digest
+        self.lowered.append(fn)
+        return fn
+
     def function(
         self, value: Any, where: ir.Atom
     ) -> tuple[ir.Function, tuple[ir.Atom, ...], tuple[tuple[str, ir.Atom], ...]]:
         """A callable with source: its lowered function and the arguments that it carries."""
         found = source_module.read(value)
-        fn = lowered(found)
-        self.sources[f"{fn.loc.file}:{fn.loc.line}:{fn.name}"] = found.digest
+        fn = self.reached(found)
         name = fn.name if fn.name.isidentifier() else "function"
         before = tuple(constant_atom(v, f"{name}_bound{k}") for k, v in enumerate(found.bound))
         if before and isinstance(where, ir.Global) and inspect.ismethod(where.value):

@@ -69,7 +69,7 @@ def _method(scope: Scope, node: ast.Call, func: ast.Attribute) -> Expr:
     check_attribute(scope, func)
     obj = held(scope, func.value, (*node.args, *node.keywords))
     args, kwargs = arguments(scope, node, "keep" if func.attr in _KEEPING_METHODS else "call")
-    inner = extend(obj, func.attr) if isinstance(obj, Global) else None
+    inner = extend(scope.session, obj, func.attr) if isinstance(obj, Global) else None
     if inner is not None:
         return Call(inner, args, kwargs)
     return Method(obj, func.attr, args, kwargs)

@@ -151,7 +151,7 @@ def _attribute(scope: Scope, node: ast.Attribute) -> Expr:
     if found is not None:
         return Const(None) if is_newaxis(found) else found
     obj = atom(scope, node.value)
-    inner = extend(obj, node.attr) if isinstance(obj, Global) else None
+    inner = extend(scope.session, obj, node.attr) if isinstance(obj, Global) else None
     return Attr(obj, node.attr) if inner is None else inner
 
 

@@ -6,6 +6,7 @@ statement; what has no handler is refused, with its place.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from srcgrad.frontend import calls, comprehensions, loops, patterns, statements
@@ -34,7 +35,7 @@ def lower(source: Source) -> Function:
     session.cells.update(cells_of(fn, session))
     scope = open_scope(session, source.node, fn.__name__)
     find_inlined(scope)
-    return close_scope(scope, fn)
+    return replace(close_scope(scope, fn), meanings=tuple(session.meanings.values()))
 
 
 def _class_name(fn: object) -> str | None:

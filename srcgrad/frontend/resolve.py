@@ -172,11 +172,11 @@ def module_name(session: Session, name: str) -> Global:
 
 def _module_name(session: Session, name: str) -> Global:
     names = session.fn.__globals__
+    found = Global(module_root(session, names), (name,), names.get(name, MISSING))
+    session.relies_on(found)  # also that a builtin's name is not defined
     if name in names:
-        return settle(session, Global(module_root(session, names), (name,), names[name]))
-    if hasattr(builtins, name):
-        return builtin(name)
-    return Global(module_root(session, names), (name,), MISSING)
+        return settle(session, found)
+    return builtin(name) if hasattr(builtins, name) else found
 
 
 def module_root(session: Session, names: dict[str, Any]) -> Root:
@@ -205,7 +205,9 @@ def cells_of(fn: Any, session: Session) -> dict[str, Global | None]:
             value = cell.cell_contents
         except ValueError:
             value = MISSING
-        found[name] = settle(session, Global(root, (name,), value))
+        captured = Global(root, (name,), value)
+        session.relies_on(captured)
+        found[name] = settle(session, captured)
     return found
 
 
@@ -275,7 +277,7 @@ def _scipy_path(value: Any, name: str, module: str) -> Global | None:
     return None
 
 
-def extend(found: Global, name: str) -> Global | None:
+def extend(session: Session, found: Global, name: str) -> Global | None:
     """`found.name` when what it names is a module or class, whose attributes are fixed names."""
     fixed = isinstance(found.value, ModuleType | type | Namespace | Cells | Handed)
     if not fixed and not hasattr(found.value, "__srcgrad_entry__"):
@@ -284,11 +286,9 @@ def extend(found: Global, name: str) -> Global | None:
         value = getattr(found.value, name)
     except AttributeError:
         value = MISSING
-    if isinstance(value, ModuleType):
-        inner = module_path(value)
-        if inner is not None:
-            return inner
-    return Global(found.root, (*found.path, name), value)
+    inner = Global(found.root, (*found.path, name), value)
+    session.relies_on(inner)
+    return (module_path(value) if isinstance(value, ModuleType) else None) or inner
 
 
 def fold(scope: Scope, node: ast.expr) -> Global | None:
@@ -300,7 +300,7 @@ def fold(scope: Scope, node: ast.expr) -> Global | None:
         return found if isinstance(found, Global) else None
     if isinstance(node, ast.Attribute):
         base = fold(scope, node.value)
-        return None if base is None else extend(base, node.attr)
+        return None if base is None else extend(scope.session, base, node.attr)
     atom = getattr(node, "atom", None)
     return atom if isinstance(atom, Global) else None
 

@@ -82,6 +82,11 @@ class Session:
     names: dict[str, Global] = field(default_factory=dict)
     roots: dict[str, Any] = field(default_factory=dict)
     temps: int = 0
+    meanings: dict[tuple[str, str, tuple[str, ...]], Global] = field(default_factory=dict)
+
+    def relies_on(self, found: Global) -> None:
+        """Note what a name from outside means now: it may be another thing when asked again."""
+        self.meanings.setdefault((found.root.kind, found.root.key, found.path), found)
 
 
 @dataclass(slots=True)

@@ -181,7 +181,7 @@ def _imported(scope: Scope, node: ast.Import | ast.ImportFrom) -> list[tuple[str
     module = _load(base, package)
     found = []
     for alias in node.names:
-        value = extend(module, alias.name)
+        value = extend(scope.session, module, alias.name)
         if value is None or value.value is MISSING:
             inner = f"{base}.{alias.name}" if node.module else f"{base}{alias.name}"
             value = _load(inner, package)

@@ -369,19 +369,19 @@ class Param:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Function:
-    """A lowered function.  `free` are captured variables of an enclosing lowered function (they
-    become extra parameters); `fn` is the function object, None for a nested definition."""
+    """A lowered function; `fn` is the function object, None for a nested definition."""
 
     name: str
     params: tuple[Param, ...]
     body: Block
-    free: tuple[str, ...]
+    free: tuple[str, ...]  # captured from a lowered function around it: extra parameters
     loc: Loc
     doc: str | None
     fn: Any = None
     defaults: tuple[tuple[str, Atom], ...] = ()
     decorated: str | None = None  # a nested one: by "custom_gradient" or "nondiff"
     webs: tuple[tuple[str, str], ...] = ()  # variables of one name told apart: (variable, name)
+    meanings: tuple[Global, ...] = ()  # what the names from outside meant when it was lowered
 
 
 # ---- walking ---------------------------------------------------------------
