@@ -71,6 +71,7 @@ class GradFunction:
         self._primal: _Primal = primal_of(self._fn, (self._rules, *scope.active()))
         self._given = self._primal.keywords()
         self._items = items_of(self._primal, self._wrt)
+        self._spread = any(i.position is not None or i.key is not None for i in self._items)
         out = () if self._out is None else items_of(self._primal, self._out)
         self._results = tuple(i.param for i in out)
         self.__signature__ = self._public_signature()
@@ -96,12 +97,13 @@ class GradFunction:
         self._last = made
         if scopes:
             scope.evaluated(scopes, made.used_rules())
-        if self._mode == "jvp" and self._spread():
+        if self._spread and self._mode == "jvp":
             extra = (self._gathered(extra[0], args, kwargs),)
         if made.takes_functions:
             args = tuple(map(made.backend.argument, args))
         try:
-            return self._finish(made.function(*extra, *self._primal.full(args), **kwargs))
+            result = made.function(*extra, *self._primal.full(args), **kwargs)
+            return self._finish(result) if self._spread else result
         except Exception as error:
             made.explain(error)
             raise
@@ -134,7 +136,7 @@ class GradFunction:
 
     def _for_numba(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
         """The compiled derivative for types of its own parameters: jitted code calls it."""
-        if self._spread():
+        if self._spread:
             raise ArgumentError(
                 f"{self!r} can't be called from jitted code: wrt names an item of *args"
             )
@@ -168,16 +170,12 @@ class GradFunction:
             for k, v in out.items()
         )
 
-    def _spread(self) -> bool:
-        return any(i.position is not None or i.key is not None for i in self._items)
-
     def _scopes(self) -> tuple[scope.Scope, ...]:
         """The rules in force for a call here, strongest first."""
         return (self._rules, *scope.active()) if self._rules else scope.active()
 
     def _finish(self, result: Any) -> Any:
-        if not any(i.position is not None or i.key is not None for i in self._items):
-            return result
+        """The gradients by parameter as those of the items that were asked for."""
         pick = picker(self._items, self._single)
         if self._mode == "jvp":
             return result
@@ -203,7 +201,7 @@ class GradFunction:
     def for_types(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
         """The compiled derivative for types of its own parameters (cotangent or tangents first):
         how a derivative is seen through when it is differentiated again."""
-        if any(i.position is not None or i.key is not None for i in self._items):
+        if self._spread:
             raise ArgumentError(
                 f"{self!r} can't be differentiated: wrt names an item of *args or **kwargs"
             )

@@ -19,6 +19,7 @@ from srcgrad.ir.types import Array, Dict, List, Literal, Number, Object, Static,
 Key = tuple[tuple[Any, ...], tuple[Any, ...]]
 
 _ndarray = np.ndarray
+_NUMBERS: dict[tuple[type, ...], Key] = {}  # keys of calls with numbers alone, by their classes
 _SCALARS = (c for c in set(np.sctypeDict.values()) if not issubclass(c, np.flexible))
 _BY_CLASS = frozenset((float, int, complex, *_SCALARS))
 _BY_VALUE = frozenset((bool, str, type(None)))
@@ -34,21 +35,26 @@ def signature_key(args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
         >>> signature_key((np.zeros(3),), {}) == signature_key((np.zeros(1),), {})
         False
     """
+    if not kwargs:
+        classes = tuple([a.__class__ for a in args])
+        known = _NUMBERS.get(classes)
+        if known is not None:
+            return known
     parts: list[Any] = []
     for a in args:
         cls = a.__class__
         if cls is _ndarray:
             shape = a.shape
-            if 1 in shape:
-                parts.append((a.dtype, tuple([n == 1 for n in shape])))
-            else:
-                parts.append((a.dtype, len(shape)))
+            parts.append((a.dtype, tuple([n == 1 for n in shape]) if 1 in shape else len(shape)))
         elif cls in _BY_CLASS:
             parts.append(cls)
         else:
             parts.append(_part(a))
     if not kwargs:
-        return tuple(parts), ()
+        key = tuple(parts), ()
+        if _BY_CLASS.issuperset(classes):
+            _NUMBERS[classes] = key
+        return key
     return tuple(parts), tuple([(name, _part(kwargs[name])) for name in sorted(kwargs)])
 
 

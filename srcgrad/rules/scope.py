@@ -122,7 +122,7 @@ def active() -> tuple[Scope, ...]:
 
 def token(scopes: Sequence[Scope]) -> Hashable:
     """What a derivative depends on besides the program and types: the rules in force."""
-    return (custom.version(), tuple(s.token for s in scopes))
+    return custom.version(), tuple([s.token for s in scopes]) if scopes else ()
 
 
 def evaluated(scopes: Iterable[Scope], used: set[Hashable]) -> None:

@@ -103,7 +103,7 @@ class Tapes:
             low, high = got
             ranges[s.target.name] = got
             index: ast.expr = syn.name(target)
-            extent = _plus_one(high)
+            extent = plus_one(high)
             if not _is_small(low):
                 if _mentions_changing(low, self):
                     return None
@@ -120,7 +120,7 @@ class Tapes:
             return None
         if step > 0:
             return start[0], _minus(stop[1], syn.number(1))
-        return _plus_one(stop[0]), start[1]
+        return plus_one(stop[0]), start[1]
 
     def interval(self, a: ir.Atom, outer: ir.For, ranges: dict[str, Interval]) -> Interval | None:
         """The values of an integer anywhere in the loops, in terms of what is known before
@@ -280,7 +280,7 @@ def _minus(a: ast.expr, b: ast.expr) -> ast.expr:
     return ast.BinOp(a, ast.Sub(), b)
 
 
-def _plus_one(a: ast.expr) -> ast.expr:
+def plus_one(a: ast.expr) -> ast.expr:
     return _plus(a, syn.number(1))
 
 

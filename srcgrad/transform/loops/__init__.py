@@ -11,9 +11,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from srcgrad.transform.loops import accesses, passes
+from srcgrad.transform.loops import accesses
+from srcgrad.transform.loops.ascending import ascending
+from srcgrad.transform.loops.distribute import distribute
+from srcgrad.transform.loops.guard import guard
+from srcgrad.transform.loops.hoist import hoist
 
-PASSES = (passes.guard, passes.ascending, passes.distribute, passes.hoist)
+PASSES = (guard, ascending, distribute, hoist)
 skipped: set[str] = set()  # names of passes that are turned off
 
 

@@ -1,0 +1,66 @@
+"""Additions to one place of an array are summed in a number first."""
+
+from __future__ import annotations
+
+import ast
+
+from srcgrad.ir import asts
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.order import descends
+
+
+def hoist(fn: Function) -> None:
+    """`for j ...: a[i] += e` becomes a sum in a number, added to a[i] after the loop."""
+    for block in fn.blocks():
+        k = 0
+        while k < len(block):
+            s = block[k]
+            if isinstance(s, ast.For) and not any(
+                isinstance(x, ast.For) for x in asts.walk(s) if x is not s
+            ):
+                before, after = _hoisted(fn, s)
+                block[k : k + 1] = [*before, s, *after]
+                k += len(before) + len(after)
+            k += 1
+
+
+def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    got = summary([loop])
+    before: list[ast.stmt] = []
+    after: list[ast.stmt] = []
+    step = loop.iter.args[2:] if isinstance(loop.iter, ast.Call) else []
+    if not got.plain or (step and not descends(loop)):
+        return before, after
+    names: dict[str, str] = {}
+    for s in loop.body:
+        match s:
+            case ast.AugAssign(
+                ast.Subscript(ast.Name(array), key) as place, ast.Add() | ast.Sub(), _
+            ):
+                uses = [a for a in got.accesses if fn.root(a.array) == fn.root(array)]
+                same = {(a.kind, ast.dump(a.key)) for a in uses} == {("add", ast.dump(key))}
+                if not same or syn.names_in(key) & (got.assigned | got.added):
+                    continue
+                if not fn.is_number(array, key):
+                    continue
+                shown = ast.dump(place)
+                if shown not in names:
+                    names[shown] = fn.fresh(f"{array}_sum")
+                    before.append(syn.assign(names[shown], ast.Constant(0.0)))
+                    added = syn.augment(asts.copied(place), ast.Add(), syn.name(names[shown]))
+                    after.append(added)
+                s.target = ast.Name(names[shown], ast.Store())
+    if after:
+        after = [ast.If(_runs(loop), after, [])]
+    return before, after
+
+
+def _runs(loop: ast.For) -> ast.expr:
+    """Whether a loop has an iteration: without one the place need not be in the array."""
+    args = [asts.copied(a) for a in loop.iter.args]  # type: ignore[attr-defined]
+    if len(args) == 1:
+        return ast.Compare(args[0], [ast.Gt()], [ast.Constant(0)])
+    if len(args) == 2:
+        return ast.Compare(args[0], [ast.Lt()], [args[1]])
+    return ast.Compare(args[0], [ast.Gt()], [args[1]])

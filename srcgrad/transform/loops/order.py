@@ -1,0 +1,149 @@
+"""Whether the iterations of a loop may run in another order."""
+
+from __future__ import annotations
+
+import ast
+
+from srcgrad.ir import asts
+from srcgrad.transform.adjoint.tapes import plus_one
+from srcgrad.transform.loops.accesses import Access, Function, Summary, first_use, summary
+
+
+def binds(s: ast.stmt, name: str) -> bool:
+    return any(
+        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        for n in asts.walk(s)
+    )
+
+
+def mentions(s: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for n in asts.walk(s))
+
+
+def plain_number(e: ast.expr) -> ast.expr:
+    match e:
+        case ast.UnaryOp(ast.USub(), ast.Constant(int(k))):
+            return ast.Constant(-k)
+    return e
+
+
+def descends(s: ast.For) -> bool:
+    match s:
+        case ast.For(ast.Name(), ast.Call(ast.Name("range"), [_, _, step], []), _, []):
+            return ast.unparse(step) == "-1"
+    return False
+
+
+def commutes(fn: Function, loop: ast.For) -> bool:
+    """Whether the iterations of a loop may run in any order."""
+    got = summary(loop.body)
+    if not got.plain or not isinstance(loop.target, ast.Name):
+        return False
+    counter = loop.target.id
+    if counter in got.assigned or counter in got.added or fn.live_after(counter, loop):
+        return False
+    return _numbers_commute(fn, loop, got) and _arrays_commute(fn, loop, got)
+
+
+def _numbers_commute(fn: Function, loop: ast.For, got: Summary) -> bool:
+    touched = {fn.root(a.array) for a in got.accesses}
+    if any(fn.root(n) in touched for n in got.added | got.assigned):
+        return False  # the name of an array that is changed in other ways, too
+    for name in got.added - got.assigned:
+        if name in got.read:
+            return False
+    for name in got.assigned:
+        if first_use(loop.body, name) == "read" or fn.live_after(name, loop):
+            return False
+        if not always_bound_first(loop.body, name):
+            return False
+    return True
+
+
+def always_bound_first(body: list[ast.stmt], name: str) -> bool:
+    """Whether every read of a name in an iteration follows a binding in the same iteration."""
+    if first_use(body, name) == "write":
+        return True
+    for s in body:
+        match s:
+            case ast.For(target, _, inner, []):
+                if isinstance(target, ast.Name) and target.id == name:
+                    continue
+                if mentions(s, name) and not always_bound_first(inner, name):
+                    return False
+            case ast.If(_, inner, orelse):
+                for arm in (inner, orelse):
+                    if any(mentions(x, name) for x in arm) and not always_bound_first(arm, name):
+                        return False
+            case _:
+                if mentions(s, name):
+                    return False
+    return True
+
+
+def _arrays_commute(fn: Function, loop: ast.For, got: Summary) -> bool:
+    assert isinstance(loop.target, ast.Name)
+    counter = loop.target.id
+    classes: dict[str, list[Access]] = {}
+    for a in got.accesses:
+        if a.array in got.assigned:
+            return False  # another array in each iteration
+        classes.setdefault(fn.root(a.array), []).append(a)
+    for uses in classes.values():
+        kinds = {a.kind for a in uses}
+        if kinds <= {"read"} or kinds <= {"add"}:
+            continue
+        if not apart(uses, counter) or not never_negative(fn, loop):
+            return False
+    return True
+
+
+def never_negative(fn: Function, loop: ast.For) -> bool:
+    """Whether a counter stays away from indices that count from the end."""
+    match loop.iter:
+        case ast.Call(ast.Name("range"), [_], []):
+            return True
+        case ast.Call(ast.Name("range"), [start, _], []):
+            return _not_negative(fn, loop, start)
+        case ast.Call(ast.Name("range"), [_, low, _], []):
+            return _not_negative(fn, loop, plus_one(plain_number(low)))
+    return False
+
+
+def _not_negative(fn: Function, loop: ast.stmt, e: ast.expr) -> bool:
+    match e:
+        case ast.Constant(int(k)):
+            return k >= 0
+        case ast.BinOp(left, ast.Add(), right):
+            return _not_negative(fn, loop, left) and _not_negative(fn, loop, right)
+        case ast.Name(name):
+            for block, k in fn.path(loop)[1:]:
+                s = block[k]
+                if (
+                    isinstance(s, ast.For)
+                    and isinstance(s.target, ast.Name)
+                    and s.target.id == name
+                ):
+                    return never_negative(fn, s)
+    return False
+
+
+def apart(uses: list[Access], counter: str) -> bool:
+    """Whether different iterations use different elements: the counter is an index in each."""
+    if len({a.array for a in uses}) > 1:
+        return False
+    items = [a.key.elts if isinstance(a.key, ast.Tuple) else [a.key] for a in uses]
+    for p in range(min(map(len, items))):
+        shown = {ast.dump(k[p]) for k in items}
+        if len(shown) == 1 and _is_counter(items[0][p], counter):
+            return True
+    return False
+
+
+def _is_counter(e: ast.expr, counter: str) -> bool:
+    match e:
+        case ast.Name(n):
+            return n == counter
+        case ast.BinOp(ast.Name(n), ast.Add(), ast.Constant(int())):
+            return n == counter
+    return False
