@@ -15,10 +15,11 @@ from srcgrad.analysis import probe
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.signature import signature_key
 from srcgrad.errors import ArgumentError
+from srcgrad.frontend import carried
 from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
 from srcgrad.rules import registry, scope, tables
-from srcgrad.runtime import dispatchers, support
+from srcgrad.runtime import dispatchers, foreign, support
 from srcgrad.wrt import Wrt, doc_of, items_of, not_floating, picker
 
 _MOST_MADE = 1024  # overrides made anew by every call need derivatives of their own
@@ -54,7 +55,7 @@ class GradFunction:
             if dispatchers.dispatcher_of(fn) is not None:
                 self._backend = "numba"
         tables.load()
-        self._rules = scope.entries_of(rules or {})
+        self._rules, self._rules_given = scope.entries_of(rules or {}), rules
         self._single, self._out = isinstance(wrt, int | str), out
         self._settle()
         self._made: dict[Any, pipeline.Compiled] = {}
@@ -223,8 +224,9 @@ class GradFunction:
         self, types: tuple[ty.Type, ...], scopes: Any, backend: str | None = None
     ) -> pipeline.Compiled:
         backend = backend or self._backend
-        if not self._specialize and backend != "numba":
-            types = tuple(generic(t) for t in types)
+        other = next(filter(None, map(foreign.found_in, types)), "")
+        if backend != "numba" and (other or not self._specialize):
+            types = tuple(ty.UNKNOWN if foreign.found_in(t) else generic(t) for t in types)
         inner, target = self._primal.for_types(types, scopes)
         wrt = tuple(dict.fromkeys(i.param for i in self._items))
         spread = len(wrt) != len(self._items) or any(
@@ -234,7 +236,7 @@ class GradFunction:
         options = tuple(self._options.items()) if backend == "numba" else ()
         request = pipeline.Request(
             target, self._mode, wrt, types, self._aux, single, backend, options,
-            self._results, not isinstance(self._out, tuple | list),
+            self._results, not isinstance(self._out, tuple | list), other,
         )  # fmt: skip
         made = pipeline.compile_request(request, scopes)
         if inner is not None:
@@ -348,20 +350,20 @@ class GradFunction:
         return frame(self)
 
     def __reduce__(self) -> Any:
-        options = {
-            "has_aux": self._aux, "backend": self._backend, "specialize": self._specialize,
-            "out": self._out,
-        }  # fmt: skip
-        return _rebuild, (self._fn, self._mode, self._wrt, options)
+        texts = carried.texts_for(self._fn)
+        return _rebuild, (self._fn, self._mode, self._wrt, self._settings(), texts)
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         if obj is None:
             return self
-        options = {
+        bound = self._fn.__get__(obj, owner)
+        return _rebuild(bound, self._mode, self._wrt, self._settings())
+
+    def _settings(self) -> dict[str, Any]:
+        return {
             "has_aux": self._aux, "backend": self._backend, "specialize": self._specialize,
-            "out": self._out,
+            "out": self._out, "rules": self._rules_given,
         }  # fmt: skip
-        return _rebuild(self._fn.__get__(obj, owner), self._mode, self._wrt, options)
 
 
 def generic(t: ty.Type) -> ty.Type:
@@ -378,7 +380,10 @@ def generic(t: ty.Type) -> ty.Type:
             return t
 
 
-def _rebuild(fn: Any, mode: str, wrt: Wrt, options: dict[str, Any]) -> GradFunction:
+def _rebuild(
+    fn: Any, mode: str, wrt: Wrt, options: dict[str, Any], texts: carried.Texts = ()
+) -> GradFunction:
+    carried.receive(texts)
     return GradFunction(fn, mode, wrt, **options)
 
 

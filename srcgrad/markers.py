@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from srcgrad import api, higher
+from srcgrad.frontend import carried
 from srcgrad.runtime import support
 
 
@@ -83,6 +84,12 @@ class Differentiable:
             owner = higher if mode in ("jacobian", "hessian", "hvp") else api
             made[mode] = getattr(owner, mode)(self.__srcgrad_primal__)
         return made[mode]
+
+    def __reduce__(self) -> Any:
+        # Pickle finds the decorated function by its name, as it finds any other.
+        if carried.is_by_reference(self) or self.__module__ == "__main__":
+            return self.__qualname__  # type: ignore[attr-defined]
+        return Differentiable, (self.__srcgrad_primal__,)
 
     def __repr__(self) -> str:
         return f"<differentiable {self.__name__}>"  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
-from srcgrad.runtime import loader, rulenotes
+from srcgrad.runtime import foreign, loader, rulenotes
 from srcgrad.transform import loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
@@ -52,6 +52,7 @@ class Request:
     options: tuple[tuple[str, Any], ...] = ()  # of njit
     out: tuple[str, ...] = ()  # written arguments that are the result
     single_out: bool = True
+    foreign: str = ""  # the class of arrays that aren't NumPy's among the arguments
 
 
 @dataclass
@@ -177,8 +178,10 @@ def _tree(
     if request.backend == "numba":
         return _numba_tree(module, functions, fn, request, program)
     verify([*module.import_statements(), *functions], module.objects)
-    body = [*_header(fn, request), *module.import_statements(), *functions]
-    return ast.Module(body, [])
+    tree = ast.Module([*_header(fn, request), *module.import_statements(), *functions], [])
+    if request.foreign:
+        foreign.admit(tree, request.foreign)
+    return tree
 
 
 def _numba_tree(

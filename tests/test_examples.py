@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -69,3 +70,29 @@ def test_njit_hmc(tmp_path):
     assert "def logp_value_and_grad(q):" in text
     assert int(re.search(r"(\d+) % accepted", text)[1]) > 90
     assert "mean [ 0. -0.  0.  0.  0.]" in text
+
+
+class Here:
+    """Stands for a cluster's client: everything is done at once, in this process."""
+
+    class Done:
+        def __init__(self, value):
+            self.value = value
+
+        def result(self):
+            return self.value
+
+    def submit(self, fn, *args, pure):
+        return self.Done(fn(*(a.value if isinstance(a, self.Done) else a for a in args)))
+
+    def map(self, fn, items):
+        return [self.Done(fn(item)) for item in items]
+
+
+def test_dask_regression_survives_a_killed_worker(tmp_path):
+    pytest.importorskip("distributed")
+    names = runpy.run_path(str(EXAMPLES / "dask_regression.py"))
+    alone = names["fit"](names["Objective"](Here(), 5)).x.tobytes().hex()
+    text = run("dask_regression.py", tmp_path, "--kill", "--workers", "2", "--partitions", "5")
+    assert "killed one of 2 workers" in text
+    assert re.search(r"bits +(\w+)", text)[1] == alone

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from srcgrad.errors import SourceUnavailable, describe, shown_file
-from srcgrad.frontend import parsed, wrappers
+from srcgrad.frontend import carried, parsed, wrappers
 from srcgrad.frontend.unwrap import unwrap
 
 
@@ -59,7 +59,7 @@ differentiate
     return Source(
         fn=found.fn,
         node=node,
-        file=found.fn.__code__.co_filename,
+        file=file.file,
         text=text,
         lines=file.lines,
         bound=found.bound,
@@ -95,6 +95,10 @@ def _find(fn: types.FunctionType) -> tuple[parsed.ParsedFile, parsed.Definition]
             if len(matches) == 1:
                 return file, matches[0]
             problem = _ambiguous(fn) if matches else _stale(fn)
+    for file in carried.received():
+        matches = _matches(fn, file)
+        if len(matches) == 1:
+            return file, matches[0]
     raise problem
 
 
