@@ -60,7 +60,14 @@ def carried(p, c):
     return x + p[1, 0]
 
 
-PROGRAMS = (nearest, stencil, product, carried)
+def neighbours(p, c):
+    s = 0.0
+    for i in range(1, p.shape[0] - 1):
+        s += math.sin(p[i - 1, 0] * p[i + 1, 0]) * c[0, 1]
+    return s
+
+
+PROGRAMS = (nearest, stencil, product, carried, neighbours)
 NAMES = [one.__name__ for one in loops.PASSES]
 
 

@@ -132,6 +132,12 @@ def names_in(node: ast.AST) -> set[str]:
     return asts.names(node)
 
 
+def names_bound(node: ast.AST) -> set[str]:
+    """The names that a piece of text binds or adds to."""
+    found = (n for n in asts.walk(node) if isinstance(n, ast.Name))
+    return {n.id for n in found if isinstance(n.ctx, ast.Store)}
+
+
 def is_number(node: ast.expr, value: float) -> bool:
     return (
         isinstance(node, ast.Constant)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
 from srcgrad.ir import asts
+from srcgrad.transform.loops.uses import Uses
 
 _PURE = frozenset(["abs", "min", "max", "float", "int", "bool", "len"])
 _FRESH = frozenset(
@@ -72,7 +73,7 @@ class Function:
 
         def find(x: str) -> str:
             while parent.setdefault(x, x) != x:
-                x = parent[x]
+                parent[x] = x = parent[parent[x]]
             return x
 
         for s in asts.walk(self.node):
@@ -102,37 +103,46 @@ class Function:
     def root(self, name: str) -> str:
         return self.aliases.get(name, name)
 
-    def path(self, loop: ast.stmt) -> list[tuple[list[ast.stmt], int]]:
-        """The way to a statement: blocks and positions, innermost first."""
-        return _path(self.node.body, loop) or []
+    @cached_property
+    def around(self) -> dict[int, ast.stmt]:
+        """By identity of each statement the one that it stands in."""
+        out: dict[int, ast.stmt] = {}
+        todo: list[ast.stmt] = list(self.node.body)
+        for s in todo:
+            for inner in (getattr(s, "body", None), getattr(s, "orelse", None)):
+                if isinstance(inner, list):
+                    out.update((id(x), s) for x in inner)
+                    todo += inner
+        return out
 
-    def live_after(self, name: str, loop: ast.stmt) -> bool:
-        """Whether a name may be read after a loop before it is bound again."""
-        path = self.path(loop)
-        for block, k in path:
-            got = first_use(block[k + 1 :], name)
-            if got is not None:
-                return got == "read"
-            owner = self._owner(block)
-            if isinstance(owner, ast.For | ast.While):
-                if first_use([owner], name, around=True) == "read":
-                    return True
-        return False
+    def owners(self, s: ast.stmt) -> Iterator[ast.stmt]:
+        """The statements around one, innermost first."""
+        while id(s) in self.around:
+            s = self.around[id(s)]
+            yield s
 
-    def _owner(self, block: list[ast.stmt]) -> ast.stmt | None:
-        for s in asts.walk(self.node):
-            for name in ("body", "orelse"):
-                if getattr(s, name, None) is block:
-                    return s if isinstance(s, ast.stmt) else None
-        return None
+    def live_after(self, names: Iterable[str], loop: ast.stmt) -> bool:
+        """Whether one of the names may be read after a loop before it is bound again."""
+        if not self.uses.knows(loop):  # a pass made it
+            self.uses = Uses(self.node.body)
+        return bool(self.uses.live_after(loop) & self.uses.some(names))
+
+    @cached_property
+    def uses(self) -> Uses:
+        return Uses(self.node.body)
+
+    @cached_property
+    def taken(self) -> set[str]:
+        nodes = asts.walk(self.node)
+        names = {n.id for n in nodes if isinstance(n, ast.Name)}
+        return names | {a.arg for a in nodes if isinstance(a, ast.arg)}
 
     def fresh(self, want: str) -> str:
-        taken = {n.id for n in asts.walk(self.node) if isinstance(n, ast.Name)}
-        taken |= {a.arg for a in asts.walk(self.node) if isinstance(a, ast.arg)}
         name, k = want, 1
-        while name in taken:
+        while name in self.taken:
             k += 1
             name = f"{want}_{k}"
+        self.taken.add(name)
         return name
 
 
@@ -147,19 +157,6 @@ def _blocks(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
             if isinstance(inner, list) and inner:
                 yield from _blocks(inner)
     yield block
-
-
-def _path(block: list[ast.stmt], wanted: ast.stmt) -> list[tuple[list[ast.stmt], int]] | None:
-    for k, s in enumerate(block):
-        if s is wanted:
-            return [(block, k)]
-        for name in ("body", "orelse"):
-            inner = getattr(s, name, None)
-            if isinstance(inner, list):
-                found = _path(inner, wanted)
-                if found is not None:
-                    return [*found, (block, k)]
-    return None
 
 
 def _shared(value: ast.expr) -> Iterator[str]:
@@ -304,50 +301,3 @@ def _expression(e: ast.expr, out: Summary) -> None:
             return
         case _:
             out.plain = False
-
-
-# ---- order of uses -----------------------------------------------------------------------------
-
-
-def first_use(block: list[ast.stmt], name: str, around: bool = False) -> str | None:
-    """What happens first to a name in statements: "read", "write" (surely), or nothing sure."""
-    for s in block:
-        got = _use(s, name)
-        if got is not None and not (around and got == "write"):
-            return got
-    return None
-
-
-def _reads(e: ast.AST, name: str) -> bool:
-    return any(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
-        for n in asts.walk(e)
-    )
-
-
-def _use(s: ast.stmt, name: str) -> str | None:
-    match s:
-        case ast.If(test, body, orelse):
-            if _reads(test, name):
-                return "read"
-            arms = [first_use(body, name), first_use(orelse, name)]
-            if "read" in arms:
-                return "read"
-            return "write" if arms == ["write", "write"] else None
-        case ast.For(target, it, body, _):
-            if _reads(it, name):
-                return "read"
-            if isinstance(target, ast.Name) and target.id == name:
-                return None
-            return "read" if first_use(body, name) == "read" else None
-        case ast.While(test, body, _):
-            return "read" if _reads(test, name) or first_use(body, name) == "read" else None
-        case ast.AugAssign(ast.Name(n)) if n == name:
-            return "read"
-        case ast.Assign(targets, value):
-            if _reads(value, name) or any(_reads(t, name) for t in targets):
-                return "read"
-            names = {n.id for t in targets for n in asts.walk(t) if _stored(n)}
-            return "write" if name in names else None
-        case _:
-            return "read" if _reads(s, name) else None

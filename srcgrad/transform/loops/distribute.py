@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.accesses import Function, summary
-from srcgrad.transform.loops.order import binds, commutes
+from srcgrad.transform.loops.order import commutes
 
 
 def distribute(fn: Function) -> None:
@@ -20,6 +21,7 @@ def distribute(fn: Function) -> None:
             s = block[k]
             made = _distributed(fn, s) if isinstance(s, ast.For) else None
             if made is not None:
+                k = block.index(s, k)  # a buffer may have come before it
                 block[k : k + 1] = made
                 k += len(made) - 1
             k += 1
@@ -47,22 +49,17 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
         return None
     if not moved or any(syn.names_in(_place(s)[1]) & got.assigned for s in moved):
         return None
-    if any(
-        a.kind != "add"
-        for s in moved
-        for a in got.accesses
-        if fn.root(a.array) == fn.root(_place(s)[0])
-    ):
+    added_to = {fn.root(_place(s)[0]) for s in moved}
+    if any(a.kind != "add" and fn.root(a.array) in added_to for a in got.accesses):
         return None
+    bindings = Counter(n for s in body for n in syn.names_bound(s))
     for s in moved:  # the buffer holds what the name is at the end of the iteration
         assert isinstance(s.value, ast.Name)
         name = s.value.id
-        if name in got.added or sum(binds(x, name) for x in body) != 1:
+        if name in got.added or bindings[name] != 1:
             return None
     outer = _outermost(fn, loop)
-    if syn.names_in(args[-1]) & {
-        n.id for n in asts.walk(outer) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }:
+    if syn.names_in(args[-1]) & syn.names_bound(outer):
         return None
     return _split(fn, loop, counter, args, moved, outer)
 
@@ -85,9 +82,7 @@ def _place(s: ast.AugAssign) -> tuple[str, ast.expr]:
 
 
 def _outermost(fn: Function, loop: ast.stmt) -> ast.stmt:
-    path = fn.path(loop)
-    block, k = path[-1]
-    return block[k]
+    return [loop, *fn.owners(loop)][-1]
 
 
 def _split(

@@ -3,64 +3,70 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.accesses import Function, summary
-from srcgrad.transform.loops.order import binds
 
 
 def guard(fn: Function) -> None:
     """`z = 0.0; if b: z += e; for ...: (all linear in z)`: the loop runs only if b."""
     for block in fn.blocks():
-        k = 0
-        while k < len(block):
-            s = block[k]
+        bound = _Bound(block)
+        for k, s in enumerate(block):
             if isinstance(s, ast.For):
-                test = _decides(fn, block, k)
+                test = _decides(fn, bound, k)
                 if test is not None:
                     block[k] = ast.If(test, [s], [])
-            k += 1
 
 
-def _decides(fn: Function, block: list[ast.stmt], k: int) -> ast.expr | None:
+class _Bound:
+    """Which statements of a block bind a name, at whatever depth."""
+
+    def __init__(self, block: list[ast.stmt]) -> None:
+        self.block = block
+        self.positions: dict[str, list[int]] = {}
+        if any(isinstance(s, ast.For) for s in block):
+            for k, s in enumerate(block):
+                for name in syn.names_bound(s):
+                    self.positions.setdefault(name, []).append(k)
+
+    def last(self, name: str, before: int) -> int:
+        """The last statement before a position that binds a name; -1 when there is none."""
+        found = self.positions.get(name, ())
+        k = bisect_left(found, before)
+        return found[k - 1] if k else -1
+
+
+def _decides(fn: Function, bound: _Bound, k: int) -> ast.expr | None:
     """The condition without which a loop adds nothing but zeros."""
-    loop = block[k]
+    loop = bound.block[k]
     assert isinstance(loop, ast.For)
     for name in sorted(syn.names_in(loop)):
-        found = _set_only_if(block[:k], name)
+        found = _set_only_if(bound, name, k)
         if found is not None and _spreads_only(fn, loop, name):
             return asts.copied(found)
     return None
 
 
-def _set_only_if(before: list[ast.stmt], name: str) -> ast.expr | None:
+def _set_only_if(bound: _Bound, name: str, end: int) -> ast.expr | None:
     """The condition under which `name`, zero before, was added to."""
-    test: ast.expr | None = None
-    for k in range(len(before) - 1, -1, -1):
-        match before[k]:
-            case ast.Assign([ast.Name(n)], ast.Constant(0.0)) if n == name:
-                return test
-            case ast.If(ast.Name(t), body, []) as s if test is None and _touches(body, name):
-                if any(binds(later, t) for later in before[k:]):
-                    return None
-                test = s.test
-            case s if binds(s, name):
-                return None
+    last = bound.last(name, end)
+    match bound.block[last] if last >= 0 else None:
+        case ast.If(ast.Name(t) as test, _, []) if bound.last(t, end) < last:
+            first = bound.last(name, last)
+            match bound.block[first] if first >= 0 else None:
+                case ast.Assign([ast.Name(n)], ast.Constant(0.0)) if n == name:
+                    return test
     return None
-
-
-def _touches(body: list[ast.stmt], name: str) -> bool:
-    return any(binds(s, name) for s in body)
 
 
 def _spreads_only(fn: Function, loop: ast.For, name: str) -> bool:
     """Whether a loop has no effect when `name` is zero."""
     zero = {name}
-    if not summary([loop]).plain or not _zero_block(loop.body, zero):
-        return False
-    bound = summary([loop]).assigned
-    return not any(fn.live_after(n, loop) for n in bound)
+    got = summary([loop])
+    return got.plain and _zero_block(loop.body, zero) and not fn.live_after(got.assigned, loop)
 
 
 def _zero_block(body: list[ast.stmt], zero: set[str]) -> bool:

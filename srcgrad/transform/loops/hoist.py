@@ -32,15 +32,17 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
     step = loop.iter.args[2:] if isinstance(loop.iter, ast.Call) else []
     if not got.plain or (step and not descends(loop)):
         return before, after
+    uses: dict[str, set[tuple[str, str]]] = {}  # of what shares memory: how, and where in it
+    for a in got.accesses:
+        uses.setdefault(fn.root(a.array), set()).add((a.kind, ast.dump(a.key)))
+    changed = got.assigned | got.added
     names: dict[str, str] = {}
     for s in loop.body:
         match s:
             case ast.AugAssign(
                 ast.Subscript(ast.Name(array), key) as place, ast.Add() | ast.Sub(), _
             ):
-                uses = [a for a in got.accesses if fn.root(a.array) == fn.root(array)]
-                same = {(a.kind, ast.dump(a.key)) for a in uses} == {("add", ast.dump(key))}
-                if not same or syn.names_in(key) & (got.assigned | got.added):
+                if uses[fn.root(array)] != {("add", ast.dump(key))} or syn.names_in(key) & changed:
                     continue
                 if not fn.is_number(array, key):
                     continue

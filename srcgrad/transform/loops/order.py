@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from srcgrad.ir import asts
+from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus_one
-from srcgrad.transform.loops.accesses import Access, Function, Summary, first_use, summary
-
-
-def binds(s: ast.stmt, name: str) -> bool:
-    return any(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-        for n in asts.walk(s)
-    )
-
-
-def mentions(s: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for n in asts.walk(s))
+from srcgrad.transform.loops.accesses import Access, Function, Summary, summary
 
 
 def plain_number(e: ast.expr) -> ast.expr:
@@ -30,7 +19,7 @@ def plain_number(e: ast.expr) -> ast.expr:
 def descends(s: ast.For) -> bool:
     match s:
         case ast.For(ast.Name(), ast.Call(ast.Name("range"), [_, _, step], []), _, []):
-            return ast.unparse(step) == "-1"
+            return syn.is_number(plain_number(step), -1)
     return False
 
 
@@ -40,7 +29,7 @@ def commutes(fn: Function, loop: ast.For) -> bool:
     if not got.plain or not isinstance(loop.target, ast.Name):
         return False
     counter = loop.target.id
-    if counter in got.assigned or counter in got.added or fn.live_after(counter, loop):
+    if counter in got.assigned or counter in got.added or fn.live_after([counter], loop):
         return False
     return _numbers_commute(fn, loop, got) and _arrays_commute(fn, loop, got)
 
@@ -52,33 +41,10 @@ def _numbers_commute(fn: Function, loop: ast.For, got: Summary) -> bool:
     for name in got.added - got.assigned:
         if name in got.read:
             return False
-    for name in got.assigned:
-        if first_use(loop.body, name) == "read" or fn.live_after(name, loop):
-            return False
-        if not always_bound_first(loop.body, name):
-            return False
-    return True
-
-
-def always_bound_first(body: list[ast.stmt], name: str) -> bool:
-    """Whether every read of a name in an iteration follows a binding in the same iteration."""
-    if first_use(body, name) == "write":
-        return True
-    for s in body:
-        match s:
-            case ast.For(target, _, inner, []):
-                if isinstance(target, ast.Name) and target.id == name:
-                    continue
-                if mentions(s, name) and not always_bound_first(inner, name):
-                    return False
-            case ast.If(_, inner, orelse):
-                for arm in (inner, orelse):
-                    if any(mentions(x, name) for x in arm) and not always_bound_first(arm, name):
-                        return False
-            case _:
-                if mentions(s, name):
-                    return False
-    return True
+    if fn.live_after(got.assigned, loop):
+        return False
+    first = fn.uses.in_block(loop.body)
+    return not (first.reads | first.unsure) & fn.uses.some(got.assigned)
 
 
 def _arrays_commute(fn: Function, loop: ast.For, got: Summary) -> bool:
@@ -117,8 +83,7 @@ def _not_negative(fn: Function, loop: ast.stmt, e: ast.expr) -> bool:
         case ast.BinOp(left, ast.Add(), right):
             return _not_negative(fn, loop, left) and _not_negative(fn, loop, right)
         case ast.Name(name):
-            for block, k in fn.path(loop)[1:]:
-                s = block[k]
+            for s in fn.owners(loop):
                 if (
                     isinstance(s, ast.For)
                     and isinstance(s.target, ast.Name)

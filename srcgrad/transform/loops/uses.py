@@ -1,0 +1,148 @@
+"""What happens first to each name in the blocks of a function, found for all names in one walk.
+
+A set of names is an integer, one bit a name: a program of thousands of statements has thousands of
+names, and each loop asks about most of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from srcgrad.ir import asts
+
+Block = list[ast.stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """Of a statement or block: the names surely or maybe read before they are bound in it, those
+    that are surely bound before; those of which some read follows no binding in the same block
+    (`unsure`); and all that it mentions."""
+
+    reads: int = 0
+    writes: int = 0
+    unsure: int = 0
+    mentioned: int = 0
+
+    def then(self, other: First) -> First:
+        """What happens first in this and then another."""
+        reads = self.reads | other.reads & ~self.writes
+        return First(reads, self.writes | other.writes & ~self.reads)
+
+
+class Uses:
+    """The facts of a function's body; they hold for the loops that were in it at that time."""
+
+    def __init__(self, body: Block) -> None:
+        self._bits: dict[str, int] = {}
+        # By identity; the objects are kept, lest another gets the same.
+        self._blocks: dict[int, tuple[Block, First, list[First]]] = {}
+        self._loops: dict[int, int] = {}  # what each iteration may read first
+        self._after: dict[int, tuple[ast.stmt, int]] = {}
+        self._block(body)
+        self._flow(body, 0)
+
+    def some(self, names: Iterable[str]) -> int:
+        """The set of these names; one that isn't in the function has no bit."""
+        out = 0
+        for name in names:
+            out |= self._bits.get(name, 0)
+        return out
+
+    def knows(self, loop: ast.stmt) -> bool:
+        return id(loop) in self._after
+
+    def live_after(self, loop: ast.stmt) -> int:
+        """The names that may be read after a loop before they are bound again."""
+        return self._after[id(loop)][1]
+
+    def in_block(self, block: Block) -> First:
+        return self._blocks[id(block)][1]
+
+    # ---- one walk from the inside out ----
+
+    def _names(self, node: ast.AST) -> tuple[int, int]:
+        """What a piece of text reads and what it binds."""
+        loads = stores = 0
+        bits = self._bits
+        for n in asts.walk(node):
+            if isinstance(n, ast.Name):
+                bit = bits.get(n.id)
+                if bit is None:
+                    bit = bits[n.id] = 1 << len(bits)
+                if isinstance(n.ctx, ast.Load):
+                    loads |= bit
+                else:
+                    stores |= bit
+        return loads, stores
+
+    def _block(self, block: Block) -> First:
+        each = [self._statement(s) for s in block]
+        rest = [First()]  # of what follows each statement
+        for one in reversed(each):
+            rest.append(one.then(rest[-1]))
+        rest.reverse()
+        reads, writes = rest[0].reads, rest[0].writes
+        unsure = mentioned = 0
+        for one in each:
+            unsure |= one.unsure
+            mentioned |= one.mentioned
+        out = First(reads, writes, unsure & ~writes, mentioned)
+        self._blocks[id(block)] = (block, out, rest)
+        return out
+
+    def _statement(self, s: ast.stmt) -> First:
+        match s:
+            case ast.If(test, body, orelse):
+                tested, bound = self._names(test)
+                arms = self._block(body), self._block(orelse)
+                reads = tested | arms[0].reads | arms[1].reads
+                writes = arms[0].writes & arms[1].writes & ~reads
+                mentioned = tested | bound | arms[0].mentioned | arms[1].mentioned
+                return First(reads, writes, arms[0].unsure | arms[1].unsure, mentioned)
+            case ast.For(target, over, body, orelse):
+                taken, _ = self._names(over)
+                given = self._names(target)
+                inner, other = self._block(body), self._block(orelse)
+                counter = given[1] if isinstance(target, ast.Name) else 0
+                mentioned = taken | given[0] | given[1] | inner.mentioned | other.mentioned
+                unsure = mentioned if orelse else inner.unsure & ~counter
+                reads = taken | (inner.reads | other.reads) & ~counter
+                self._loops[id(s)] = reads
+                return First(reads, 0, unsure, mentioned)
+            case ast.While(test, body, orelse):
+                tested, bound = self._names(test)
+                inner, other = self._block(body), self._block(orelse)
+                mentioned = tested | bound | inner.mentioned | other.mentioned
+                reads = self._loops[id(s)] = tested | inner.reads | other.reads
+                return First(reads, 0, mentioned, mentioned)
+            case ast.AugAssign(ast.Name()):
+                loads, stores = self._names(s)
+                return First(loads | stores, 0, loads | stores, loads | stores)
+            case ast.Assign():
+                loads, stores = self._names(s)
+                return First(loads, stores & ~loads, loads | stores, loads | stores)
+            case _:
+                for name in ("body", "orelse"):
+                    inner_block = getattr(s, name, None)
+                    if isinstance(inner_block, list):
+                        self._block(inner_block)
+                loads, stores = self._names(s)
+                return First(loads, 0, loads | stores, loads | stores)
+
+    # ---- and one from the outside in ----
+
+    def _flow(self, block: Block, around: int) -> None:
+        """`around` are the names that may be read once the block has run."""
+        rest = self._blocks[id(block)][2]
+        for k, s in enumerate(block):
+            inside = rest[k + 1].reads | around & ~rest[k + 1].writes
+            if isinstance(s, ast.For | ast.While):
+                self._after[id(s)] = (s, inside)
+                inside |= self._loops[id(s)]
+            for name in ("body", "orelse"):
+                inner = getattr(s, name, None)
+                if isinstance(inner, list):
+                    self._flow(inner, inside)
