@@ -5,27 +5,25 @@ from __future__ import annotations
 
 import inspect
 import threading
-import typing
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, Generic, ParamSpec
 
 from srcgrad import pipeline
 from srcgrad.analysis import probe
-from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.signature import signature_key
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend import carried
-from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
-from srcgrad.rules import registry, scope, tables
+from srcgrad.primal import Derivative, Primal, primal_of
+from srcgrad.rules import scope, tables
 from srcgrad.runtime import dispatchers, foreign, support
 from srcgrad.wrt import Wrt, doc_of, items_of, not_floating, picker
 
 _MOST_MADE = 1024  # overrides made anew by every call need derivatives of their own
+P = ParamSpec("P")
 
 
-class GradFunction:
+class GradFunction(Derivative, Generic[P]):
     """A derivative of a function: called like it, specialised to the types of its arguments.
 
     Made by `grad`, `value_and_grad`, `vjp`, `jvp`.
@@ -69,7 +67,7 @@ class GradFunction:
 
     def _settle(self) -> None:
         """Find the parameters; again when made anew, for a function's code may be replaced."""
-        self._primal: _Primal = primal_of(self._fn, (self._rules, *scope.active()))
+        self._primal: Primal = primal_of(self._fn, (self._rules, *scope.active()))
         self._given = self._primal.keywords()
         self._items = items_of(self._primal, self._wrt)
         self._spread = any(i.position is not None or i.key is not None for i in self._items)
@@ -79,8 +77,10 @@ class GradFunction:
 
     # ---- calling ----
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *given: P.args, **named: P.kwargs) -> Any:
         extra: tuple[Any, ...] = ()
+        args: tuple[Any, ...] = given
+        kwargs: dict[str, Any] = named
         if self._mode in ("vjp", "jvp"):
             if not args:
                 what = "cotangent" if self._mode == "vjp" else "tangents"
@@ -216,7 +216,7 @@ class GradFunction:
             made = self._by_types[key] = self._compile(types, scopes, "numpy")
         return made
 
-    def as_primal(self) -> _Primal:
+    def as_primal(self) -> Primal:
         """This derivative as something to differentiate."""
         return primal_of(self)
 
@@ -382,131 +382,15 @@ def generic(t: ty.Type) -> ty.Type:
 
 def _rebuild(
     fn: Any, mode: str, wrt: Wrt, options: dict[str, Any], texts: carried.Texts = ()
-) -> GradFunction:
+) -> GradFunction[Any]:
     carried.receive(texts)
     return GradFunction(fn, mode, wrt, **options)
 
 
-@dataclass(frozen=True)
-class _Primal:
-    """What a GradFunction differentiates: a function, or another derivative."""
-
-    fn: Any
-    name: str
-    signature: inspect.Signature  # of all parameters, bound ones included
-    bound: tuple[Any, ...] = ()
-    inner: GradFunction | None = None
-    named: tuple[tuple[str, Any], ...] = ()  # keyword arguments of a functools.partial
-
-    def full(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The user's positional arguments with the bound ones in their places."""
-        inner: GradFunction | None = self.inner  # its `__get__` hides the type of the field
-        if inner is None:
-            return (*self.bound, *args) if self.bound else args
-        if inner._mode in ("vjp", "jvp"):
-            return (*args[:1], *inner._primal.full(args[1:]))
-        return inner._primal.full(args)
-
-    def ruled(self, scopes: tuple[scope.Scope, ...]) -> Any:
-        """The function, or one that calls it where a rule stands for all of it."""
-        if _has_rule(self.fn, scopes):
-            return stand_in(self.fn, self.signature, len(self.bound))
-        plain = pipeline.function_of(self.fn)[1].fn
-        if plain is not self.fn and _has_rule(plain, scopes):
-            return stand_in(plain, self.signature)
-        return self.fn
-
-    def hints(self) -> dict[str, Any]:
-        """Annotations as objects, also where they are written as text."""
-        try:
-            return typing.get_type_hints(self.fn if self.inner is None else self.inner._primal.fn)
-        except Exception:
-            return {}  # a name in an annotation means nothing here: the type stays unknown
-
-    def keywords(self) -> dict[str, Any]:
-        """Keyword arguments that a `functools.partial` gives."""
-        return dict(self.named) if self.inner is None else self.inner._primal.keywords()
-
-    def free(self) -> list[inspect.Parameter]:
-        """The parameters that a caller passes."""
-        params = list(self.signature.parameters.values())
-        inner: GradFunction | None = self.inner
-        if inner is None:
-            return params[len(self.bound) :]
-        if inner._mode in ("vjp", "jvp"):
-            return [params[0], *inner._primal.free()]
-        return inner._primal.free()
-
-    def public(self) -> inspect.Signature:
-        return inspect.Signature(self.free())
-
-    def for_types(
-        self, types: tuple[ty.Type, ...], scopes: tuple[scope.Scope, ...] = ()
-    ) -> tuple[pipeline.Compiled | None, Any]:
-        if self.inner is None:
-            return None, self.ruled(scopes)
-        made = self.inner.for_types(types)
-        return made, made.function
-
-
-def _has_rule(fn: Any, scopes: tuple[scope.Scope, ...]) -> bool:
-    """Whether a rule of a user stands for all of a function."""
-    entry = Program(scopes).rule(fn)
-    return entry is not None and entry.given
-
-
-def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> _Primal:
-    """What there is to differentiate of a callable."""
-    fn = getattr(fn, "__srcgrad_primal__", fn)
-    if isinstance(fn, GradFunction):
-        inner = fn._primal.signature
-        params = list(inner.parameters.values())
-        if fn._mode in ("vjp", "jvp"):
-            first = "cotangent" if fn._mode == "vjp" else "tangents"
-            while first in inner.parameters:
-                first += "_2"
-            kind = params[0].kind if params else inspect.Parameter.POSITIONAL_OR_KEYWORD
-            if kind not in (
-                inspect.Parameter.POSITIONAL_ONLY,
-                inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            ):
-                kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            params.insert(0, inspect.Parameter(first, kind))
-        return _Primal(fn, fn.__name__, inspect.Signature(params), inner=fn)
-    if not _is_python(fn) or hasattr(fn, "__srcgrad_entry__"):
-        entry = Program(scopes).rule(fn)
-        if entry is not None:
-            fn = stand_in(fn, _needed(entry))
-    lowered, found = pipeline.function_of(fn)
-    named = tuple(found.bound_kwargs.items())
-    return _Primal(fn, lowered.name, _plain_signature(found.fn), tuple(found.bound), named=named)
-
-
-def _is_python(fn: Any) -> bool:
-    return inspect.isfunction(fn) or inspect.ismethod(fn)
-
-
-def _needed(entry: registry.Entry) -> inspect.Signature:
-    """The parameters of a stand-in: those of a Python function; of others the ones a call
-    needs."""
-    if entry.given and entry.builtin is None and entry.params is not None:
-        return entry.params
-    P = inspect.Parameter
-    params = () if entry.params is None else entry.params.parameters.values()
-    kinds = (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
-    count = sum(p.default is p.empty and p.kind in kinds for p in params)
-    names = ["x", "y", "z", "u", "v", "w"][: max(1, count)]
-    return inspect.Signature([P(name, P.POSITIONAL_OR_KEYWORD) for name in names])
-
-
-def _plain_signature(fn: Any) -> inspect.Signature:
-    return inspect.signature(fn, follow_wrapped=False)
-
-
 def grad(
-    f: Any, wrt: Wrt = 0, *, has_aux: bool = False, rules: Any = None, backend: str = "numpy",
-    specialize: bool = True,
-) -> GradFunction:  # fmt: skip
+    f: Callable[P, Any], wrt: Wrt = 0, *, has_aux: bool = False, rules: Any = None,
+    backend: str = "numpy", specialize: bool = True,
+) -> GradFunction[P]:  # fmt: skip
     """The gradient of a function with a scalar result, as a function of the same arguments.
 
     Example:
@@ -529,9 +413,9 @@ def grad(
 
 
 def value_and_grad(
-    f: Any, wrt: Wrt = 0, *, has_aux: bool = False, rules: Any = None, backend: str = "numpy",
-    specialize: bool = True,
-) -> GradFunction:  # fmt: skip
+    f: Callable[P, Any], wrt: Wrt = 0, *, has_aux: bool = False, rules: Any = None,
+    backend: str = "numpy", specialize: bool = True,
+) -> GradFunction[P]:  # fmt: skip
     """Value and gradient together: what `scipy.optimize.minimize(..., jac=True)` takes.
 
     Example:
@@ -551,9 +435,9 @@ def value_and_grad(
 
 
 def vjp(
-    f: Any, wrt: Wrt = 0, *, out: Wrt | None = None, rules: Any = None, backend: str = "numpy",
-    specialize: bool = True,
-) -> GradFunction:  # fmt: skip
+    f: Callable[P, Any], wrt: Wrt = 0, *, out: Wrt | None = None, rules: Any = None,
+    backend: str = "numpy", specialize: bool = True,
+) -> GradFunction[Concatenate[Any, P]]:  # fmt: skip
     """The vector-Jacobian product: a function (cotangent, *args) -> (value, gradients).
 
     Example:
@@ -580,9 +464,9 @@ def vjp(
 
 
 def jvp(
-    f: Any, wrt: Wrt = 0, *, out: Wrt | None = None, rules: Any = None, backend: str = "numpy",
-    specialize: bool = True,
-) -> GradFunction:  # fmt: skip
+    f: Callable[P, Any], wrt: Wrt = 0, *, out: Wrt | None = None, rules: Any = None,
+    backend: str = "numpy", specialize: bool = True,
+) -> GradFunction[Concatenate[Any, P]]:  # fmt: skip
     """The Jacobian-vector product: a function (tangents, *args) -> (value, tangent of the value).
 
     Example:
@@ -608,7 +492,7 @@ def source(
         >>> print(sg.source(lambda x: x * x, 3.0).splitlines()[-2].strip())
         x_bar = x + x
     """
-    df = GradFunction(f, mode, wrt, specialize=specialize)
+    df: GradFunction[Any] = GradFunction(f, mode, wrt, specialize=specialize)
     if args or kwargs:
         df.specialize(*args, **kwargs)
     return df.source

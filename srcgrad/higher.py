@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, ParamSpec
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from srcgrad.api import GradFunction, grad, jvp, vjp
 from srcgrad.errors import ArgumentError
 from srcgrad.wrt import Wrt
 
+P = ParamSpec("P")
 
-class Jacobian:
+
+class Jacobian(Generic[P]):
     """The Jacobian of a function, as a function of the same arguments; made by `jacobian`."""
 
     def __init__(self, fn: Any, wrt: Wrt, mode: str, options: dict[str, Any]) -> None:
@@ -21,13 +24,13 @@ class Jacobian:
         self._many = not isinstance(wrt, int | str)
         each = tuple(wrt) if not isinstance(wrt, int | str) else (wrt,)
         self._each = each
-        self._forward = [jvp(fn, w, **options) for w in each]
-        self._reverse = vjp(fn, each, **options)
+        self._forward: list[GradFunction[Any]] = [jvp(fn, w, **options) for w in each]
+        self._reverse: GradFunction[Any] = vjp(fn, each, **options)
         self.__name__ = f"{getattr(fn, '__name__', 'function')}_jacobian"
         self.__doc__ = f"Jacobian of {getattr(fn, '__name__', 'a function')}."
         self.__signature__ = self._reverse._primal.public()
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         inputs = [self._input(k, args, kwargs) for k in range(len(self._each))]
         if self._mode == "forward":
             blocks = [self._by_columns(k, x, args, kwargs) for k, x in enumerate(inputs)]
@@ -113,9 +116,9 @@ def _shaped(a: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
 
 
 def jacobian(
-    f: Any, wrt: Wrt = 0, *, mode: str = "auto", rules: Any = None, backend: str = "numpy",
-    specialize: bool = True,
-) -> Jacobian:  # fmt: skip
+    f: Callable[P, Any], wrt: Wrt = 0, *, mode: str = "auto", rules: Any = None,
+    backend: str = "numpy", specialize: bool = True,
+) -> Jacobian[P]:  # fmt: skip
     """The Jacobian of an array-valued function: shape of the result, then shape of the argument.
 
     Example:
@@ -134,18 +137,20 @@ def jacobian(
     return Jacobian(f, wrt, mode, options)
 
 
-class Hessian:
+class Hessian(Generic[P]):
     """The Hessian of a function, as a function of the same arguments; made by `hessian`."""
 
     def __init__(self, fn: Any, wrt: Wrt, options: dict[str, Any]) -> None:
         self._many = not isinstance(wrt, int | str)
         each = tuple(wrt) if not isinstance(wrt, int | str) else (wrt,)
-        self._rows = [Jacobian(grad(fn, w, **options), wrt, "forward", options) for w in each]
+        self._rows: list[Jacobian[Any]] = [
+            Jacobian(grad(fn, w, **options), wrt, "forward", options) for w in each
+        ]
         self.__name__ = f"{getattr(fn, '__name__', 'function')}_hessian"
         self.__doc__ = f"Hessian of {getattr(fn, '__name__', 'a function')}."
         self.__signature__ = self._rows[0].__signature__
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         rows = [row(*args, **kwargs) for row in self._rows]
         return tuple(rows) if self._many else rows[0]
 
@@ -154,8 +159,9 @@ class Hessian:
 
 
 def hessian(
-    f: Any, wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy", specialize: bool = True
-) -> Hessian:
+    f: Callable[P, Any], wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy",
+    specialize: bool = True,
+) -> Hessian[P]:  # fmt: skip
     """The matrix of second derivatives, forward mode over the gradient.
 
     Example:
@@ -171,16 +177,16 @@ def hessian(
     return Hessian(f, wrt, {"rules": rules, "backend": backend, "specialize": specialize})
 
 
-class HessianProduct:
+class HessianProduct(Generic[P]):
     """Hessian times a vector, without the Hessian; made by `hvp`."""
 
     def __init__(self, fn: Any, wrt: Wrt, options: dict[str, Any]) -> None:
-        self._tangent: GradFunction = jvp(grad(fn, wrt, **options), wrt, **options)
+        self._tangent: GradFunction[Any] = jvp(grad(fn, wrt, **options), wrt, **options)
         self.__name__ = f"{getattr(fn, '__name__', 'function')}_hvp"
         self.__doc__ = f"Hessian-vector product of {getattr(fn, '__name__', 'a function')}."
         self.__signature__ = self._tangent.__signature__
 
-    def __call__(self, vector: Any, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, vector: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
         return self._tangent(vector, *args, **kwargs)[1]
 
     @property
@@ -193,8 +199,9 @@ class HessianProduct:
 
 
 def hvp(
-    f: Any, wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy", specialize: bool = True
-) -> HessianProduct:
+    f: Callable[P, Any], wrt: Wrt = 0, *, rules: Any = None, backend: str = "numpy",
+    specialize: bool = True,
+) -> HessianProduct[P]:  # fmt: skip
     """A function (vector, *args) that gives the Hessian times the vector, forward over reverse.
 
     Example:

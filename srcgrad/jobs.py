@@ -46,7 +46,9 @@ class Job:
         """
         if self.mode not in MODES:
             raise ArgumentError(f"mode is {' or '.join(MODES)}, not {self.mode!r}")
-        derivative = api.GradFunction(self.fn, self.mode, self.wrt, has_aux=self.aux)
+        derivative: api.GradFunction[Any] = api.GradFunction(
+            self.fn, self.mode, self.wrt, has_aux=self.aux
+        )
         types = self._types(derivative._primal)
         derivative._check_wrt(types)
         wrt = tuple(dict.fromkeys(i.param for i in derivative._items))

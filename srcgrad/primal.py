@@ -1,0 +1,142 @@
+"""What a derivative is of: a function, or another derivative, with its parameters."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from dataclasses import dataclass
+from typing import Any
+
+from srcgrad import pipeline
+from srcgrad.analysis.resolve import Program
+from srcgrad.frontend.standin import stand_in
+from srcgrad.ir import types as ty
+from srcgrad.rules import registry, scope
+
+
+class Derivative:
+    """What differentiating a derivative needs of it; `api.GradFunction` is the only kind."""
+
+    __name__: str
+    _mode: str
+    _primal: Primal
+
+    def for_types(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
+        """The compiled derivative for types of its own parameters."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Primal:
+    """What a GradFunction differentiates: a function, or another derivative."""
+
+    fn: Any
+    name: str
+    signature: inspect.Signature  # of all parameters, bound ones included
+    bound: tuple[Any, ...] = ()
+    inner: Derivative | None = None
+    named: tuple[tuple[str, Any], ...] = ()  # keyword arguments of a functools.partial
+
+    def full(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The user's positional arguments with the bound ones in their places."""
+        inner: Derivative | None = self.inner  # its `__get__` hides the type of the field
+        if inner is None:
+            return (*self.bound, *args) if self.bound else args
+        if inner._mode in ("vjp", "jvp"):
+            return (*args[:1], *inner._primal.full(args[1:]))
+        return inner._primal.full(args)
+
+    def ruled(self, scopes: tuple[scope.Scope, ...]) -> Any:
+        """The function, or one that calls it where a rule stands for all of it."""
+        if _has_rule(self.fn, scopes):
+            return stand_in(self.fn, self.signature, len(self.bound))
+        plain = pipeline.function_of(self.fn)[1].fn
+        if plain is not self.fn and _has_rule(plain, scopes):
+            return stand_in(plain, self.signature)
+        return self.fn
+
+    def hints(self) -> dict[str, Any]:
+        """Annotations as objects, also where they are written as text."""
+        try:
+            return typing.get_type_hints(self.fn if self.inner is None else self.inner._primal.fn)
+        except Exception:
+            return {}  # a name in an annotation means nothing here: the type stays unknown
+
+    def keywords(self) -> dict[str, Any]:
+        """Keyword arguments that a `functools.partial` gives."""
+        return dict(self.named) if self.inner is None else self.inner._primal.keywords()
+
+    def free(self) -> list[inspect.Parameter]:
+        """The parameters that a caller passes."""
+        params = list(self.signature.parameters.values())
+        inner: Derivative | None = self.inner
+        if inner is None:
+            return params[len(self.bound) :]
+        if inner._mode in ("vjp", "jvp"):
+            return [params[0], *inner._primal.free()]
+        return inner._primal.free()
+
+    def public(self) -> inspect.Signature:
+        return inspect.Signature(self.free())
+
+    def for_types(
+        self, types: tuple[ty.Type, ...], scopes: tuple[scope.Scope, ...] = ()
+    ) -> tuple[pipeline.Compiled | None, Any]:
+        if self.inner is None:
+            return None, self.ruled(scopes)
+        made = self.inner.for_types(types)
+        return made, made.function
+
+
+def _has_rule(fn: Any, scopes: tuple[scope.Scope, ...]) -> bool:
+    """Whether a rule of a user stands for all of a function."""
+    entry = Program(scopes).rule(fn)
+    return entry is not None and entry.given
+
+
+def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> Primal:
+    """What there is to differentiate of a callable."""
+    fn = getattr(fn, "__srcgrad_primal__", fn)
+    if isinstance(fn, Derivative):
+        inner = fn._primal.signature
+        params = list(inner.parameters.values())
+        if fn._mode in ("vjp", "jvp"):
+            first = "cotangent" if fn._mode == "vjp" else "tangents"
+            while first in inner.parameters:
+                first += "_2"
+            kind = params[0].kind if params else inspect.Parameter.POSITIONAL_OR_KEYWORD
+            if kind not in (
+                inspect.Parameter.POSITIONAL_ONLY,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            ):
+                kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+            params.insert(0, inspect.Parameter(first, kind))
+        return Primal(fn, fn.__name__, inspect.Signature(params), inner=fn)
+    if not _is_python(fn) or hasattr(fn, "__srcgrad_entry__"):
+        entry = Program(scopes).rule(fn)
+        if entry is not None:
+            fn = stand_in(fn, _needed(entry))
+    lowered, found = pipeline.function_of(fn)
+    named = tuple(found.bound_kwargs.items())
+    return Primal(fn, lowered.name, _plain_signature(found.fn), tuple(found.bound), named=named)
+
+
+def _is_python(fn: Any) -> bool:
+    return inspect.isfunction(fn) or inspect.ismethod(fn)
+
+
+def _needed(entry: registry.Entry) -> inspect.Signature:
+    """The parameters of a stand-in: those of a Python function; of others the ones a call
+    needs."""
+    if entry.given and entry.builtin is None and entry.params is not None:
+        return entry.params
+    P = inspect.Parameter
+    params = () if entry.params is None else entry.params.parameters.values()
+    kinds = (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
+    count = sum(p.default is p.empty and p.kind in kinds for p in params)
+    names = ["x", "y", "z", "u", "v", "w"][: max(1, count)]
+    return inspect.Signature([P(name, P.POSITIONAL_OR_KEYWORD) for name in names])
+
+
+def _plain_signature(fn: Any) -> inspect.Signature:
+    return inspect.signature(fn, follow_wrapped=False)
