@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from srcgrad.rules.decorators import nondiff as nondiff
     from srcgrad.rules.decorators import stop_gradient as stop_gradient
     from srcgrad.rules.scope import override as override
+    from srcgrad.trace import trace_nan as trace_nan
 
 _HOMES = {
     "srcgrad.api": ("GradFunction", "grad", "jvp", "source", "value_and_grad", "vjp"),
@@ -64,6 +65,7 @@ _HOMES = {
         "stop_gradient",
     ),
     "srcgrad.rules.scope": ("override",),
+    "srcgrad.trace": ("NonFiniteDerivative", "trace_nan"),
 }
 _WHERE = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = ["SrcgradError", "__version__", *sorted([*_WHERE, "rules"])]

@@ -8,12 +8,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec
 
-from srcgrad import pipeline
+from srcgrad import pipeline, trace
 from srcgrad.analysis import probe
 from srcgrad.analysis.signature import signature_key
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend import carried
 from srcgrad.ir import types as ty
+from srcgrad.ir.verify import debugging
 from srcgrad.primal import Derivative, Primal, primal_of
 from srcgrad.rules import scope, tables
 from srcgrad.runtime import dispatchers, foreign, support
@@ -78,9 +79,21 @@ class GradFunction(Derivative, Generic[P]):
     # ---- calling ----
 
     def __call__(self, *given: P.args, **named: P.kwargs) -> Any:
+        made, args, kwargs = self._prepared(given, named)
+        try:
+            result = made.function(*args, **kwargs)
+        except Exception as error:
+            made.explain(error)
+            raise
+        if made.debug:
+            self._examine(made, given, named)
+        return self._finish(result) if self._spread else result
+
+    def _prepared(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[pipeline.Compiled, tuple[Any, ...], dict[str, Any]]:
+        """The derivative for a call, and the arguments that its function takes."""
         extra: tuple[Any, ...] = ()
-        args: tuple[Any, ...] = given
-        kwargs: dict[str, Any] = named
         if self._mode in ("vjp", "jvp"):
             if not args:
                 what = "cotangent" if self._mode == "vjp" else "tangents"
@@ -102,12 +115,15 @@ class GradFunction(Derivative, Generic[P]):
             extra = (self._gathered(extra[0], args, kwargs),)
         if made.takes_functions:
             args = tuple(map(made.backend.argument, args))
-        try:
-            result = made.function(*extra, *self._primal.full(args), **kwargs)
-            return self._finish(result) if self._spread else result
-        except Exception as error:
-            made.explain(error)
-            raise
+        return made, (*extra, *self._primal.full(args)), kwargs
+
+    def _examine(
+        self, made: pipeline.Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Under SRCGRAD_DEBUG=1: where the nan or inf of a result was made."""
+        found = trace.trace_nan(self, *args, **kwargs)
+        if found is not None:
+            raise trace.NonFiniteDerivative(str(found))
 
     @property
     def njit(self) -> Any:
@@ -195,6 +211,7 @@ class GradFunction(Derivative, Generic[P]):
             types = self._types(args, kwargs)
             self._check_wrt(types)
             made = self._compile(types, scopes)
+            made.debug = debugging()
             made.takes_functions = made.backend is not None and any(map(inspect.isfunction, args))
             self._made[key] = made
             return made
@@ -215,6 +232,13 @@ class GradFunction(Derivative, Generic[P]):
             self._check_wrt(types)
             made = self._by_types[key] = self._compile(types, scopes, "numpy")
         return made
+
+    def for_numpy(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> pipeline.Compiled:
+        """The derivative for a call as NumPy runs it, whatever compiles it else."""
+        if self._mode in ("vjp", "jvp"):
+            args = args[1:]
+        types = self._types(args, {**self._given, **kwargs})
+        return self._compile(types, self._scopes(), "numpy")
 
     def as_primal(self) -> Primal:
         """This derivative as something to differentiate."""

@@ -70,6 +70,7 @@ class Compiled:
     backend: Any = None  # the module that compiles it, if one does
     tree: ast.Module | None = None
     takes_functions: bool = False  # some arguments are Python functions
+    debug: bool = False  # a nan or inf in a result is traced
     file: str = ""  # of the primal
     digests: dict[int, str] = field(default_factory=dict)  # of arrays that Numba froze
 

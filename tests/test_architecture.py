@@ -30,7 +30,7 @@ LAYERS = (
     ("codegen",),
     ("runtime", "generated"),
     ("pipeline", "dependencies"),
-    ("api", "primal", "wrt", "higher", "markers", "locate", "jobs"),
+    ("api", "primal", "trace", "wrt", "higher", "markers", "locate", "jobs"),
     ("check", "build", "show"),
     ("hatch_plugin", "setuptools_plugin"),
     ("cli", "commands", "__main__"),

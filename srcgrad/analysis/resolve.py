@@ -22,6 +22,7 @@ from srcgrad.frontend.lower import lower
 from srcgrad.frontend.resolve import Handed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.ir.verify import checked
 from srcgrad.rules import registry
 from srcgrad.rules.registry import Entry
 
@@ -46,7 +47,7 @@ def lowered(found: Any) -> ir.Function:
     old = _LOWERED.get(found.fn)
     if old is not None and old[0] == found.digest and _still_means(old[1]):
         return old[1]
-    made = webs.split(lower(found))
+    made = checked(webs.split(checked(lower(found), "lowering")), "telling webs apart")
     code = getattr(getattr(found.fn, "__srcgrad_stands_for__", None), "__code__", None)
     if code is not None:  # it is shown as the function that it stands for
         line = code.co_firstlineno
@@ -311,7 +312,7 @@ class Program:
             better = sharpen(facts) or desugar(facts)
             if better is None:
                 break
-            current = better
+            current = checked(better, "sharpening by types")
         facts = self._running.pop(key)
         self._consulted.discard(key)
         if not self._consulted:

@@ -20,6 +20,7 @@ from srcgrad.frontend.scope import RecursiveRef, handled
 from srcgrad.frontend.source import read
 from srcgrad.ir import nodes
 from srcgrad.ir.show import show
+from srcgrad.ir.verify import problems
 
 sys.path.insert(0, str(Path(__file__).parent))
 import lower_programs as programs
@@ -29,7 +30,9 @@ CASES = Path(__file__).parents[3] / "shared" / "cases"
 
 
 def lowered(fn):
-    return lower(read(fn))
+    found = lower(read(fn))
+    assert list(problems(found)) == []  # whatever is lowered in these tests is well-formed
+    return found
 
 
 def made(text, name="f", **names):

@@ -1,0 +1,183 @@
+"""SRCGRAD_DEBUG=1: the IR is verified after each pass, and a nan is traced to its line."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import pdb
+import sys
+import traceback
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import srcgrad as sg
+from srcgrad.analysis import resolve
+from srcgrad.ir import nodes as ir
+
+
+def root(x):
+    y = np.sqrt(x)
+    return np.sum(y * y)
+
+
+def power(x, p):
+    return x**p
+
+
+def called(x):
+    total = 0.0
+    for i in range(3):
+        total = total + power(x[i], 0.5)
+    return total
+
+
+def stored(x):
+    y = np.zeros(3)
+    for i in range(3):
+        y[i] = np.log(x[i])
+    return np.sum(y * y)
+
+
+def masked(x):
+    best = np.inf
+    for v in x:
+        best = min(best, v)
+    return np.sum(np.where(x > best, np.log(x - best), 0.0)) + best
+
+
+def invalid(x):
+    y = np.log(x)
+    return 2.0 * y
+
+
+def line_of(fn: Any, text: str) -> str:
+    lines, start = inspect.getsourcelines(fn)
+    k = next(k for k, row in enumerate(lines) if text in row)
+    return f"tests/test_debug.py:{start + k}"
+
+
+BAD = np.array([4.0, 0.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("df", "args", "sweep", "fn", "line"),
+    [
+        (sg.grad(root), (BAD,), "reverse", root, "np.sqrt"),
+        (sg.value_and_grad(root), (BAD,), "reverse", root, "np.sqrt"),
+        (sg.vjp(root), (2.0, BAD), "reverse", root, "np.sqrt"),
+        (sg.grad(root, specialize=False), (BAD,), "reverse", root, "np.sqrt"),
+        (sg.grad(root, backend="numba"), (BAD,), "reverse", root, "np.sqrt"),
+        (sg.grad(called), (BAD,), "reverse", power, "x**p"),
+        (sg.jvp(root), (np.ones(3), BAD), "reverse", root, "np.sqrt"),
+        (sg.grad(stored), (BAD,), "forward", stored, "np.log"),
+        (sg.hvp(stored), (np.ones(3), BAD), "forward", stored, "np.log"),
+        (sg.value_and_grad(invalid), (-1.0,), "forward", invalid, "np.log"),
+    ],
+)  # fmt: skip
+def test_the_line_that_made_it(df: Any, args: Any, sweep: str, fn: Any, line: str) -> None:
+    if getattr(df, "_backend", "") == "numba":
+        pytest.importorskip("numba")
+    with np.errstate(all="ignore"):
+        found = sg.trace_nan(df, *args)
+    origin = getattr(found, sweep)
+    assert origin.place == line_of(fn, line)
+    assert line in origin.line
+    assert " is not finite: result" in str(found).splitlines()[0]
+
+
+def test_what_is_finite_is_no_matter() -> None:
+    """An infinite start value, and the logarithm of zero behind a mask."""
+    with np.errstate(all="ignore"):
+        assert sg.trace_nan(sg.grad(masked), BAD) is None
+    assert sg.trace_nan(sg.grad(invalid), -1.0) is None  # the gradient 2 / x is finite
+
+
+def test_what_came_in() -> None:
+    found = sg.trace_nan(sg.grad(stored), np.array([1.0, np.nan, 1.0]))
+    assert (found.reverse, found.forward) == (None, None)
+    assert "it came in with the arguments" in str(found)
+
+
+def test_the_whole_report() -> None:
+    with np.errstate(all="ignore"):
+        said = str(sg.trace_nan(sg.grad(root), np.array([4.0, 0.0])))
+    assert said == (
+        "root_grad is not finite: result has nan\n"
+        f"first in the derivative, at {line_of(root, 'np.sqrt')}  y = np.sqrt(x)\n"
+        "    generated line 13: x_bar = y_bar * 0.5 / y\n"
+        "    made x_bar = array of shape (2,) from 1 to 1, 1 nan of\n"
+        "      y_bar = array of shape (2,) from 0 to 4, 1 zero\n"
+        "      y = array of shape (2,) from 0 to 2, 1 zero"
+    )
+
+
+def test_only_derivatives_are_traced() -> None:
+    with pytest.raises(sg.ArgumentError, match="trace_nan takes a derivative"):
+        sg.trace_nan(root, BAD)
+
+
+# ---- the environment variable --------------------------------------------------
+
+
+def test_debugging_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SRCGRAD_DEBUG", "1")
+    df = sg.grad(root)
+    assert df(np.array([4.0, 1.0])).tolist() == [1.0, 1.0]
+    with (
+        pytest.raises(sg.NonFiniteDerivative, match=r"test_debug\.py:\d+  y = np\.sqrt\(x\)"),
+        np.errstate(all="ignore"),
+    ):
+        df(BAD)
+    with np.errstate(all="ignore"):
+        assert sg.grad(masked)(BAD).shape == (3,)
+        monkeypatch.setenv("SRCGRAD_DEBUG", "0")
+        assert np.isnan(sg.grad(root)(BAD)[1])
+
+
+def test_a_pass_that_breaks_the_ir_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(fn: ir.Function) -> ir.Function:
+        return replace(fn, body=fn.body[1:])
+
+    def fresh(x):
+        y = x * x
+        return y + x
+
+    monkeypatch.setattr(resolve.webs, "split", broken)
+    monkeypatch.setenv("SRCGRAD_DEBUG", "1")
+    with pytest.raises(sg.InternalError, match=r"after telling webs apart, fresh .* never bound"):
+        sg.grad(fresh)(1.0)
+
+
+# ---- the tools people know -----------------------------------------------------
+
+
+def test_pdb_breaks_and_steps_in_a_derivative() -> None:
+    df = sg.grad(root)
+    df.specialize(np.ones(2))
+    rows = df.source.splitlines()
+    at = next(k for k, row in enumerate(rows, 1) if row.strip().startswith("x_bar ="))
+    said = io.StringIO()
+    commands = f"break {df.path}:{at}\ncontinue\np y.tolist()\nnext\np x_bar.tolist()\ncontinue\n"
+    debugger = pdb.Pdb(stdin=io.StringIO(commands), stdout=said, nosigint=True, readrc=False)
+    before = sys.gettrace()
+    try:
+        found = debugger.runcall(df, np.array([4.0, 9.0]))
+    finally:
+        sys.settrace(before)
+        debugger.clear_all_breaks()
+    assert found.tolist() == [1.0, 1.0]
+    assert f"({at})root_grad()" in said.getvalue()
+    assert f"-> {rows[at - 1].strip()}" in said.getvalue()
+    assert "[2.0, 3.0]" in said.getvalue()
+    assert "[1.0, 1.0]" in said.getvalue()
+
+
+def test_tracebacks_name_the_users_line() -> None:
+    with pytest.raises(TypeError) as caught:
+        sg.grad(power)(2.0, None)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "in power_grad" in shown
+    assert f"in the derivative of {line_of(power, 'x**p')}  return x**p" in shown
