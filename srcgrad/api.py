@@ -250,7 +250,7 @@ class GradFunction(Derivative, Generic[P]):
         backend = backend or self._backend
         other = next(filter(None, map(foreign.found_in, types)), "")
         if backend != "numba" and (other or not self._specialize):
-            types = tuple(ty.UNKNOWN if foreign.found_in(t) else generic(t) for t in types)
+            types = tuple(ty.UNKNOWN if foreign.found_in(t) else ty.generic(t) for t in types)
         inner, target = self._primal.for_types(types, scopes)
         wrt = tuple(dict.fromkeys(i.param for i in self._items))
         spread = len(wrt) != len(self._items) or any(
@@ -388,20 +388,6 @@ class GradFunction(Derivative, Generic[P]):
             "has_aux": self._aux, "backend": self._backend, "specialize": self._specialize,
             "out": self._out, "rules": self._rules_given,
         }  # fmt: skip
-
-
-def generic(t: ty.Type) -> ty.Type:
-    """What generic mode knows of an argument: functions, strings, None and bools, nothing
-    numeric."""
-    match t:
-        case ty.Number() | ty.Array() | ty.List() | ty.Dict():
-            return ty.UNKNOWN
-        case ty.Tuple():
-            return ty.UNKNOWN
-        case ty.Object(cls, _):
-            return ty.Object(cls)
-        case _:
-            return t
 
 
 def _rebuild(

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
-from srcgrad.analysis.infer import global_type
+from srcgrad.analysis import special_methods
+from srcgrad.analysis.atoms import global_type
 from srcgrad.analysis.resolve import Program
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -42,13 +43,13 @@ def _all(program: Program, target: Any) -> Iterator[Dependency]:
         yield from _method(type(target), "__call__")
     for facts in list(program._facts.values()):
         classes = {t.cls for t in facts.types.values() if isinstance(t, ty.Object)}
-        names = {"__call__"}
+        names = {"__call__", *special_methods.NAMES}
         for e in (e for stmt in ir.walk(facts.fn.body) for e in ir.exprs(stmt)):
-            classes |= {
-                type(a.value)
-                for a in ir.operands(e)
-                if isinstance(a, ir.Global) and isinstance(global_type(a), ty.Object)
-            }
+            for a in ir.operands(e):
+                if isinstance(a, ir.Global) and _can_change(a):  # some are found by their types
+                    yield a, global_type(a)
+                    if isinstance(global_type(a), ty.Object):
+                        classes.add(type(a.value))
             if isinstance(e, ir.Method | ir.Attr):
                 names.add(e.name)
         for cls in sorted(classes, key=lambda c: (c.__module__, c.__qualname__)):
@@ -94,7 +95,8 @@ def read(place: ir.Global) -> Any:
 
 def is_current(place: ir.Global, known: ty.Type, now: Any) -> bool:
     """Whether what a place holds now can stand where its value was when compiling."""
-    if now is place.value:
+    # A container tells the classes of its items, and may hold others by now.
+    if now is place.value and not isinstance(known, ty.List | ty.Dict | ty.Tuple):
         return True
     if isinstance(known, ty.Static) or place.value is ir.MISSING:
         return False

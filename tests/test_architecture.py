@@ -58,7 +58,7 @@ LIMIT = 400
 # Modules that are longer, with their length: a number here may only become smaller, and a module
 # that has become short enough goes.
 TOO_LONG: dict[str, int] = {
-    "analysis.infer": 839,
+    "analysis.infer": 791,
     "analysis.needs": 601,
     "analysis.probe": 436,
     "analysis.recording": 585,
@@ -68,10 +68,10 @@ TOO_LONG: dict[str, int] = {
     "runtime.support": 895,
     "runtime.support.memory": 418,
     "runtime.support.signal": 558,
-    "transform.adjoint.assemble": 781,
+    "transform.adjoint.assemble": 776,
     "transform.adjoint.forward": 401,
-    "transform.tangent": 1034,
-    "transform.text": 481,
+    "transform.tangent": 1011,
+    "transform.text": 469,
 }
 
 

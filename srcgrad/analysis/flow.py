@@ -15,6 +15,7 @@ from srcgrad.analysis.targets import (
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
+_PLAIN: tuple[type, ...] = (dict, list, tuple, str, bytes, range)
 _NO_FLOW = frozenset(("index", "count", "keys", "clear", "sort", "reverse"))
 
 
@@ -26,17 +27,25 @@ def dependencies(facts: Facts, expr: ir.Expr, stmt: ir.Stmt) -> tuple[ir.Var, ..
             return (expr,)
         case ir.Const() | ir.Global() | ir.Opaque():
             return ()
-        case ir.Index(obj, _):
+        case ir.Index(obj, key) if target is None:
+            # What an object of unknown class makes of a key may depend on the key's value.
+            if takes_any_key(facts.of(obj)):
+                return _vars((obj, *ir.key_atoms(key)))
             return _vars((obj,))
         case ir.Build(_, items, _):
             return _vars(map(ir.unstar, items))
         case ir.Closure(_, free):
             return _vars(a for _, a in free)
         case ir.Attr(obj, _) if target is None:
-            if isinstance(facts.of(obj), ty.Static | ty.Other):
+            if not ty.can_be_active(facts.of(obj)):
                 return ()
             return _vars((obj,))
     return _of_target(expr, target)
+
+
+def takes_any_key(t: ty.Type) -> bool:
+    """Whether indexing a value runs code that may compute with the key, as `np.r_[x, y]` does."""
+    return isinstance(t, ty.Object) or (isinstance(t, ty.Other) and not issubclass(t.cls, _PLAIN))
 
 
 def _of_target(expr: ir.Expr, target: object) -> tuple[ir.Var, ...]:

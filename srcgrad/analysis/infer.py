@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from srcgrad.analysis import probe, user_rules
+import numpy as np
+
+from srcgrad.analysis import probe, special_methods, user_rules
+from srcgrad.analysis.atoms import atom_type
 from srcgrad.analysis.extents import Extents, neutral, plain_dims
 from srcgrad.analysis.resolve import Program, bind_library, bind_user, is_plain_record, user_source
 from srcgrad.analysis.targets import (
@@ -57,6 +60,7 @@ CONTAINER_METHODS = frozenset(
     ]
 )
 _BUILTIN_CONTAINERS = {list: "list", tuple: "tuple", dict: "dict"}
+_BOOL = ty.Number(bool)
 _ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
 
 
@@ -81,37 +85,6 @@ class Facts:
 
     def expr_target(self, stmt: ir.Stmt) -> Target | None:
         return self.targets.get(stmt.sid)
-
-
-def atom_type(atom: ir.Atom, types: Mapping[str, ty.Type]) -> ty.Type | None:
-    match atom:
-        case ir.Var(name):
-            return types.get(name)
-        case ir.Const(value):
-            return const_type(value)
-        case ir.Global():
-            return global_type(atom)
-
-
-def const_type(value: Any) -> ty.Type:
-    if value is None or isinstance(value, str | bool):
-        return ty.Literal(value)
-    if isinstance(value, int | float | complex):
-        return ty.Number(type(value))
-    return ty.Other(type(value))
-
-
-def global_type(atom: ir.Global) -> ty.Type:
-    """Containers read from outside may change between calls: nothing is said of what they hold."""
-    value = atom.value
-    if value is ir.MISSING:
-        return ty.UNKNOWN
-    if isinstance(value, dict | list | tuple | set):
-        return ty.Other(type(value))
-    found = probe.type_of(value)
-    if isinstance(found, ty.Object):
-        return ty.Object(found.cls)
-    return found
 
 
 @dataclass
@@ -262,7 +235,10 @@ class Inference:
                 return self.method(expr, stmt)
             case ir.Attr():
                 return self.attribute(expr, stmt)
-            case ir.Index():
+            case ir.Index(obj, key):
+                if special_methods.is_users(self.atom(obj)):
+                    found = special_methods.of_index(obj, self.atom(obj), key)
+                    return self.special(found, "index", stmt)
                 return self.index(expr, stmt)
             case ir.Build():
                 return self.display(expr)
@@ -285,8 +261,10 @@ class Inference:
         shape = self.program.constant_of(a, self.facts.fn)
         return t if shape is None else probe.Known(shape.value)
 
-    def operator(self, op: str, args: tuple[ir.Atom, ...], stmt: ir.Stmt) -> ty.Type:
+    def operator(self, op: str, args: tuple[ir.Atom, ...], stmt: ir.Stmt) -> ty.Type | None:
         kinds = [self.atom(a) for a in args]
+        if any(map(special_methods.is_users, kinds)):
+            return self.special(special_methods.of_operator(op, args, kinds), op, stmt)
         if any(isinstance(t, ty.Tuple | ty.List) for t in kinds) and op in ("add", "mul"):
             both = op == "add" and all(isinstance(t, ty.Tuple | ty.List) for t in kinds)
             what = Uncharted(f"{op} of a list or tuple", "write the items out, or use append")
@@ -304,6 +282,17 @@ class Inference:
         if op == "matmul":
             return self.facts.extents.product(found, args)
         return self.facts.extents.elementwise(found, args)
+
+    def special(
+        self, found: special_methods.Found | None, what: str, stmt: ir.Stmt
+    ) -> ty.Type | None:
+        """An operator or index on an object of a user's class: a call of its special method."""
+        if found is None:
+            if what not in ("is", "is_not", "not"):
+                self.target(stmt, Uncharted(f"{what} of an object", "its class defines none"))
+            return ty.UNKNOWN if what not in ("eq", "ne", "is", "is_not", "not") else _BOOL
+        method, args = found
+        return self.call_value(stmt, method, args, (), args[0])
 
     def rule(self, value: Any) -> Entry | None:
         return self.program.rule(value, reversed(self.scopes))
@@ -380,6 +369,10 @@ class Inference:
         if value is logging.getLogger:
             self.target(stmt, Constant(ty.Object(logging.Logger)))
             return ty.Object(logging.Logger)
+        if len(args) == 1 and not kwargs and not isinstance(args[0], ir.Star):
+            found = special_methods.of_function(value, args, self.atom(args[0]))
+            if found is not None:
+                return self.call_value(stmt, found[0], found[1], (), args[0])
         entry = self.rule(value)
         if entry is not None and entry.given and entry.builtin is None and not entry.pure:
             return user_rules.call(self, stmt, entry, value, args, kwargs, where)
@@ -469,6 +462,13 @@ class Inference:
         if bound is None:
             self.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))
             return ty.UNKNOWN
+        if self.counts(bound):
+            self.target(stmt, Constant(ty.UNKNOWN))
+            return probe.result_type(
+                entry.target,
+                [self.known(ir.unstar(a)) for a in args],
+                {k: self.known(v) for k, v in kwargs if k is not None},
+            )
         self.target(stmt, Library(entry, bound))
         if not entry.pure or any(isinstance(a, ir.Star) for a in args):
             return ty.UNKNOWN
@@ -581,6 +581,8 @@ class Inference:
             # The next round has the items of what is starred one by one, if its length is known.
             self.target(stmt, Uncharted(fn.name, "a starred argument has an unknown length"))
             return ty.UNKNOWN
+        if closure is not None:
+            fn, bound = self.program.leaving_out(fn, bound)
         return self.invoke_bound(stmt, fn, bound, closure)
 
     def invoke_bound(
@@ -662,10 +664,20 @@ class Inference:
                 stmt, Uncharted(f"the method {expr.name}", "its arguments are not understood")
             )
             return ty.UNKNOWN
-        self.target(stmt, Library(entry, bound))
+        self.target(stmt, Constant(ty.UNKNOWN) if self.counts(bound) else Library(entry, bound))
         given = [self.known(ir.unstar(a)) for a in expr.args]
         named = {k: self.known(v) for k, v in expr.kwargs if k is not None}
         return probe.method_type(self.atom(expr.obj) or ty.UNKNOWN, expr.name, given, named)
+
+    def counts(self, bound: tuple[tuple[str, Bound], ...]) -> bool:
+        """Whether a call is asked for integers (`x.astype(int)`): no derivative goes through."""
+        given = dict(bound).get("dtype")
+        if not isinstance(given, ir.Const | ir.Global) or "out" in dict(bound):
+            return False
+        try:
+            return given.value is not None and np.dtype(given.value).kind in "iub"
+        except TypeError:
+            return False
 
     def container_result(self, obj: ty.Type, expr: ir.Method) -> ty.Type:
         if expr.name == "copy":

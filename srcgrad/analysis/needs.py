@@ -15,6 +15,7 @@ from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.lanes import Lanes, source
 from srcgrad.analysis.partials import (
     Term,
+    is_imaginary_part,
     must_reduce,
     same_shape,
     stays_thin,
@@ -421,10 +422,9 @@ class NeedsTable:
         again = self.again(v.name)
         while again is not None and isinstance(again.value, ir.Index | ir.Attr):
             obj = again.value.obj
-            if not isinstance(obj, ir.Var):
+            if not isinstance(obj, ir.Var) or is_imaginary_part(self.unit.facts, again):
                 break
-            v = obj
-            again = self.again(v.name)
+            v, again = obj, self.again(obj.name)
         return v
 
     def has_shadow(self, name: str) -> bool:

@@ -1,4 +1,5 @@
-"""Refuses to write values with derivatives into memory that comes from outside the function.
+"""Refuses what leaves the sight of the compiler: writes into memory that comes from outside the
+function, and keys handed to objects of unknown class.
 
 A global or captured buffer has no adjoint: what is read from it later would count as constant.
 """
@@ -6,9 +7,10 @@ A global or captured buffer has no adjoint: what is read from it later would cou
 from __future__ import annotations
 
 from srcgrad.analysis.effects import may_hold_memory, surely_copies
+from srcgrad.analysis.flow import takes_any_key
 from srcgrad.analysis.targets import Container, Library, bound_atoms
 from srcgrad.analysis.unit import Unit
-from srcgrad.errors import UnsupportedSyntax, located
+from srcgrad.errors import MissingRule, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -17,6 +19,7 @@ _PARTS = frozenset(("get", "pop", "setdefault", "alias", "values", "items"))
 
 def check(unit: Unit) -> None:
     """Raise where a value with a derivative is written into memory from outside."""
+    _check_keys(unit)
     found = _from_outside(unit)
     by_call = {s.sid for s in unit.fx.global_stores}
     for stmt in ir.walk(unit.body):
@@ -40,6 +43,27 @@ def check(unit: Unit) -> None:
                 "(a global or captured buffer)",
                 fixes=["make the buffer inside the function, or pass it as an argument"],
             )
+
+
+def _check_keys(unit: Unit) -> None:
+    """`obj[x]` may compute anything from an active x when nothing is known of obj."""
+    for stmt in ir.walk(unit.body):
+        if not (isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Index)):
+            continue
+        if stmt.sid in unit.facts.targets:  # a call of its `__getitem__`
+            continue
+        if not takes_any_key(unit.facts.of(stmt.value.obj)) or not unit.is_active(stmt.target):
+            continue
+        for a in ir.key_atoms(stmt.value.key):
+            if isinstance(a, ir.Var) and unit.is_active(a):
+                raise located(
+                    MissingRule,
+                    stmt.loc,
+                    "no derivative rule for indexing an object of this class with a value that "
+                    "carries a derivative",
+                    chain=unit.act.chain(a.name),
+                    fixes=["call a function instead"],
+                )
 
 
 def _is_outside(a: ir.Atom, found: set[str]) -> bool:

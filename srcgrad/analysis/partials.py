@@ -12,6 +12,8 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
 from srcgrad.ir import asts
@@ -208,6 +210,19 @@ def jvp_terms(facts: Facts, call: Library, param: str) -> tuple[ast.expr, dict[s
         table = entry.vjps if entry.kind == "elementwise" else entry.jvps
         found = table.get(param)
     return None if found is None else (expand_let(found.node, entry), env)
+
+
+def is_imaginary_part(facts: Facts, stmt: ir.Stmt) -> bool:
+    """Whether a statement takes the imaginary part of what may be complex.
+
+    The adjoint of `z.imag` is not the imaginary part of the adjoint of z, but minus it: no view of
+    the one mirrors a view of the other."""
+    target = facts.targets.get(stmt.sid)
+    if not isinstance(target, Library) or target.entry.target is not np.imag:
+        return False
+    t = facts.of(bound_atoms(target.args[0][1])[0])
+    dtype = np.dtype(t.cls) if isinstance(t, ty.Number) else getattr(t, "dtype", None)
+    return dtype is None or dtype.kind not in "fiub"
 
 
 def must_reduce(operand: ty.Type, out: ty.Type) -> bool:

@@ -196,6 +196,7 @@ class Program:
         self._running: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
         self._consulted: set[tuple[ir.Function, tuple[ty.Type, ...]]] = set()
         self._constants: dict[ir.Function, dict[str, Any]] = {}
+        self._variants: dict[tuple[ir.Function, tuple[bool, ...]], ir.Function] = {}
 
     # ---- rules ----
 
@@ -283,6 +284,31 @@ class Program:
             if p.default is not p.empty:
                 out[p.name] = constant_atom(p.default, f"{fn.name}_{p.name}_default")
         return out
+
+    def leaving_out(
+        self, fn: ir.Function, bound: tuple[Bound, ...]
+    ) -> tuple[ir.Function, tuple[Bound, ...]]:
+        """A nested function for a call that leaves defaults out which it captured where it was
+        defined: those parameters become variables that start as the captured ones."""
+        defaults = dict(fn.defaults)
+        held = [
+            isinstance(b, ir.Var) and b is defaults.get(p.name)
+            for p, b in zip(fn.params, bound, strict=True)
+        ]
+        if not any(held):
+            return fn, bound
+        key = (fn, tuple(held))
+        if key not in self._variants:
+            first = 1 + max((s.sid for s in ir.walk(fn.body)), default=0)
+            out = [p for p, gone in zip(fn.params, held, strict=True) if gone]
+            start = tuple(
+                ir.Assign(first + k, fn.loc, ir.Var(p.name), defaults[p.name])
+                for k, p in enumerate(out)
+            )
+            kept = tuple(p for p in fn.params if p not in out)
+            self._variants[key] = dataclasses.replace(fn, params=kept, body=(*start, *fn.body))
+        rest = tuple(b for b, gone in zip(bound, held, strict=True) if not gone)
+        return self._variants[key], rest
 
     # ---- types ----
 

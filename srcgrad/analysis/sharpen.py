@@ -10,11 +10,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 from itertools import count
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import webs
 from srcgrad.analysis.coalesce import coalesce
 from srcgrad.analysis.targets import Container, Library, Packed, User
+from srcgrad.frontend.resolve import module_path
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.rebuild import map_own, with_blocks
@@ -152,8 +154,27 @@ class _Sharpen:
         if isinstance(stmt, ir.Store) and stmt.op is not None and stmt.op not in ir.AT_OPERATORS:
             return self.by_protocol(stmt)
         if isinstance(stmt, ir.Assign | ir.Effect):
-            return self.direct(stmt) or self.unstar(stmt)
+            return self.of_module(stmt) or self.direct(stmt) or self.unstar(stmt)
         return [stmt]
+
+    def of_module(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
+        """`xp.sin(x)` for a variable that is surely NumPy is `np.sin(x)`."""
+        value = stmt.value
+        if not isinstance(value, ir.Method | ir.Attr):
+            return None
+        t = self.facts.of(value.obj)
+        if not isinstance(t, ty.Static) or not isinstance(t.value, ModuleType):
+            return None
+        module = module_path(t.value)
+        if module is None or not hasattr(t.value, value.name):
+            return None
+        path, inner = (*module.path, value.name), getattr(t.value, value.name)
+        found = module_path(inner) if isinstance(inner, ModuleType) else None
+        found = found or ir.Global(module.root, path, inner)
+        self.changed = True
+        if isinstance(value, ir.Attr):
+            return [replace(stmt, value=found)]
+        return [replace(stmt, value=ir.Call(found, value.args, value.kwargs))]
 
     def overridden(self, stmt: ir.Stmt) -> list[ir.Stmt] | None:
         """`u *= e` and `u[k] *= e` where `*` has a user's rule: the product, and then the

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from srcgrad.frontend import bindings
-from srcgrad.frontend.bindings import FunctionNode, is_settled, loads
+from srcgrad.frontend.bindings import FunctionNode, is_settled, loads, names_in
 from srcgrad.frontend.resolve import callee, constant, is_newaxis, lookup, recursion
 from srcgrad.frontend.scope import (
     Nested,
@@ -25,6 +25,7 @@ from srcgrad.frontend.scope import (
     lowers_statement,
     statements,
 )
+from srcgrad.ir.names import Names
 from srcgrad.ir.nodes import (
     Atom,
     Block,
@@ -46,6 +47,7 @@ from srcgrad.ir.nodes import (
     With,
     blocks,
 )
+from srcgrad.ir.rebuild import map_own, with_blocks
 
 # ---- a function -----------------------------------------------------------------
 
@@ -264,12 +266,36 @@ def _lowered(scope: Scope, nested: Nested, node: ast.AST) -> Function:
         find_inlined(inner)
         for name in sorted(nested.hidden):
             inner.capture(Var(name), nested.owner)
-        made = close_scope(inner, None, nested.defaults)
+        made = _with_plain_names(close_scope(inner, None, nested.defaults), nested)
         body = made.body
         for loc, rules in reversed(nested.overriding):
             body = (With(inner.sid(), loc, (), body, "override", rules),)
         nested.fn = replace(made, body=body, decorated=nested.decorated)
     return nested.fn
+
+
+def _with_plain_names(fn: Function, nested: Nested) -> Function:
+    """Captured variables become parameters of the generated function: hidden ones get names."""
+    names = Names({*names_in(nested.node), *fn.free, *(p.name for p in fn.params)})
+    plain = {n: names.fresh(n.partition("%")[0] or "held") for n in fn.free if "%" in n}
+    if not plain:
+        return fn
+    nested.outer.update({new: old for old, new in plain.items()})
+
+    def change(a: Atom) -> Atom:
+        return Var(plain[a.name]) if isinstance(a, Var) and a.name in plain else a
+
+    def block(old: Block) -> Block:
+        return tuple(
+            with_blocks(map_own(s, change, change), tuple(map(block, blocks(s)))) for s in old
+        )
+
+    return replace(
+        fn,
+        body=block(fn.body),
+        free=tuple(plain.get(n, n) for n in fn.free),
+        defaults=tuple((k, change(a)) for k, a in fn.defaults),
+    )
 
 
 def closure(scope: Scope, nested: Nested, node: ast.AST, use: str) -> Expr:
@@ -280,11 +306,12 @@ def closure(scope: Scope, nested: Nested, node: ast.AST, use: str) -> Expr:
     if nested.inner is scope and nested.fn is None:
         return recursion(nested.name)
     fn = _lowered(scope, nested, node)
-    for name in fn.free:
+    outer = [nested.outer.get(name, name) for name in fn.free]
+    for name in outer:
         if name not in nested.hidden and use != "call":
             _check_settled(scope, nested, name, node, use)
-    held = ((name, scope.capture(Var(name), _owner(nested, name))) for name in fn.free)
-    return Closure(fn, tuple(held))
+    held = (scope.capture(Var(name), _owner(nested, name)) for name in outer)
+    return Closure(fn, tuple(zip(fn.free, held, strict=True)))
 
 
 def _owner(nested: Nested, name: str) -> Scope:

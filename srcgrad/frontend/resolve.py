@@ -93,6 +93,11 @@ def helper(name: str) -> Global:
     return Global(SUPPORT, (name,), getattr(support, name))
 
 
+def numpy_function(name: str) -> Global:
+    """One of NumPy's functions."""
+    return Global(Root("module", "numpy"), (name,), getattr(np, name))
+
+
 # ---- names ------------------------------------------------------------------------
 
 

@@ -57,6 +57,7 @@ class Nested:
     fn: Function | None = None
     decorated: str | None = None  # the decorator of srcgrad that it has
     overriding: tuple[Overriding, ...] = ()  # the overrides that it is defined in
+    outer: dict[str, str] = field(default_factory=dict)  # of captured variables: the names outside
 
 
 # The place of a `with override({...})`, and its functions and rules.

@@ -18,10 +18,10 @@ import numpy as np
 from srcgrad.frontend.bindings import names_in
 from srcgrad.frontend.expressions import operands, ref
 from srcgrad.frontend.functions import function_atom
-from srcgrad.frontend.resolve import builtin, callee, fold, helper
+from srcgrad.frontend.resolve import builtin, callee, fold, helper, numpy_function
 from srcgrad.frontend.scope import Scope, atom
 from srcgrad.frontend.targets import Several, Value, assign_to
-from srcgrad.ir.nodes import Atom, Attr, Call, Const, Expr, Global, Index, Op, Root
+from srcgrad.ir.nodes import Atom, Attr, Call, Const, Expr, Index, Method, Op
 
 _ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)
 # Iterators that take all of their arguments' items when made, and those that read on as they go.
@@ -87,6 +87,9 @@ def _call_source(scope: Scope, node: ast.Call) -> Source | None:
 
 def _sequence(scope: Scope, node: ast.expr) -> Source:
     """Anything else is made a sequence that can be indexed, once."""
+    if isinstance(node, ast.Attribute) and node.attr == "flat" and fold(scope, node) is None:
+        made = Method(atom(scope, node.value), "ravel", ())
+        return _indexed(scope, scope.keep(node, made), node)
     found = atom(scope, node)
     if isinstance(node, ast.Tuple | ast.List) and not any(
         isinstance(item, ast.Starred) for item in node.elts
@@ -291,8 +294,7 @@ def _dictionary(scope: Scope, node: ast.expr, method: str) -> Source:
 def _ndenumerate(scope: Scope, node: ast.Call) -> Source | None:
     if node.keywords or len(node.args) != 1:
         return None
-    as_array = Global(Root("module", "numpy"), ("asarray",), np.asarray)
-    all_indices = Global(Root("module", "numpy"), ("ndindex",), np.ndindex)
+    as_array, all_indices = numpy_function("asarray"), numpy_function("ndindex")
     array = scope.keep(node, Call(as_array, (atom(scope, node.args[0]),)))
     shape = scope.keep(node, Attr(array, "shape"))
     made = scope.keep(node, Call(all_indices, (shape,)))

@@ -117,6 +117,14 @@ def is_float(dtype: Any) -> bool:
     return np.issubdtype(dtype, np.floating) or np.issubdtype(dtype, np.complexfloating)
 
 
+# What is made of numbers that are no longer followed: text, keys, dtypes.  A value of any other
+# class may hold what it was made of (`x.flat`, `iter(x)`, `memoryview(x)`).
+_INERT: tuple[type, ...] = (
+    str, bytes, slice, range, type(...), type, np.dtype, np.finfo, np.iinfo, np.str_, np.bytes_,
+    type({}.keys()),
+)  # fmt: skip
+
+
 def can_be_active(t: Type) -> bool:
     """Whether a value of this type can carry a derivative."""
     match t:
@@ -134,7 +142,9 @@ def can_be_active(t: Type) -> bool:
             return any(map(can_be_active, free))
         case Object(_, fields):
             return fields is None or any(can_be_active(v) for _, v in fields)
-        case Literal() | Static() | Other():
+        case Other(cls):
+            return not issubclass(cls, _INERT)
+        case Literal() | Static():
             return False
         case Unknown():
             return True
@@ -173,8 +183,8 @@ def join(a: Type, b: Type) -> Type:
             return Dict(None)
         case ClosureType(f, m), ClosureType(g, n) if f is g:
             return ClosureType(f, tuple(map(join, m, n)))
-        case Object(c, _), Object(d, _) if c is d:
-            return Object(c)
+        case Object(c, _), Object(d, _):
+            return Object(c if c is d else object)  # of two classes: no method is known
         case (Literal(str()) | Other(), Literal(str()) | Other()):
             p = str if isinstance(a, Literal) else a.cls
             q = str if isinstance(b, Literal) else b.cls
@@ -195,3 +205,43 @@ def _promote(p: type, q: type) -> type:
             return np.float64
         return strong
     return np.result_type(p, q).type
+
+
+def generic(t: Type) -> Type:
+    """What generic mode knows of an argument: functions, strings, None, bools and the classes that
+    methods and operators are looked up in; nothing numeric.
+
+    Example:
+        >>> generic(Tuple((Number(float), Literal("a")))), generic(List(Object(type)))
+        (Unknown(), List(item=Object(cls=<class 'type'>, fields=None)))
+    """
+    match t:
+        case Number() | Array():
+            return UNKNOWN
+        case Tuple(items, cls):
+            inner: Type = Tuple(tuple(map(generic, items)), cls)
+        case List(item):
+            inner = List(None if item is None else generic(item))
+        case Dict(items):
+            inner = Dict(items and tuple((k, generic(v)) for k, v in items))
+        case Object(cls, fields):
+            known = fields is not None and any(_has_methods(v) for _, v in fields)
+            return Object(cls, tuple((k, generic(v)) for k, v in fields) if known else None)  # type: ignore[union-attr]
+        case _:
+            return t
+    return inner if _has_methods(inner) else UNKNOWN
+
+
+def _has_methods(t: Type) -> bool:
+    """Whether a value has methods of a user's own, or holds something that has."""
+    match t:
+        case Object() | Static():
+            return True
+        case Tuple(items, cls):
+            return cls is not tuple or any(map(_has_methods, items))
+        case List(item):
+            return item is not None and _has_methods(item)
+        case Dict(items):
+            return any(_has_methods(v) for _, v in items or ())
+        case _:
+            return False

@@ -50,9 +50,12 @@ nondiff(
 # ---- arrays made of nothing active -----------------------------------------
 
 nondiff(
-    np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.arange, np.eye,
-    np.identity, np.tri, np.hanning, np.hamming, np.bartlett, np.blackman, np.fromiter,
-    np.frombuffer, np.fromstring,
+    np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.eye,
+    np.identity, np.tri, np.hanning, np.hamming, np.bartlett, np.blackman,
+)  # fmt: skip
+refuse(
+    np.frombuffer, np.fromstring, np.fromiter,
+    why="what it reads is not followed; make an array with np.array",
 )  # fmt: skip
 if hasattr(np.fft, "fftfreq"):
     nondiff(np.fft.fftfreq, np.fft.rfftfreq)
@@ -101,12 +104,13 @@ refuse(
     params="x",
     writes="x",
 )
-nondiff(random.random, random.seed, random.randint, random.randrange, random.choice, pure=False)
+nondiff(random.random, random.seed, random.randint, random.randrange, pure=False)
 refuse(
     random.gauss,
     random.uniform,
     random.normalvariate,
     random.expovariate,
+    random.choice,
     why="no derivative passes through a random draw; draw standard numbers and scale them",
 )
 nondiff(

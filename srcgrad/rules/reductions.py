@@ -516,6 +516,27 @@ structured(
     },
     at=[*_RANGES, (0.3, 2.0, 1)],
 )
+# How many there are depends on the ends, and jumps; the items start at `start`.
+_arange = structured(
+    np.arange,
+    "start, stop, step=1, dtype=None, *, device=None, like=None",
+    vjp={"start": "np.sum(g)", "step": "np.sum(g * np.arange(np.size(g)))"},
+    jvp={
+        "start": "np.full(np.size(out), start_dot)",
+        "step": "step_dot * np.arange(np.size(out))",
+    },
+    zero=("stop",),
+    at=[(0.3, 2.4), (0.3, 2.4, 0.5), (2.4, 0.3, -0.6)],
+)
+_arange.variants[1] = structured(
+    np.arange,
+    "stop, *, step=1, dtype=None, device=None, like=None",
+    vjp={"step": "np.sum(g * np.arange(np.size(g)))"},
+    jvp={"step": "step_dot * np.arange(np.size(out))"},
+    zero=("stop",),
+    at=[((2.4,), {"step": 0.7})],
+    register=False,
+)
 structured(
     np.geomspace,
     "start, stop, num=50, endpoint=True, dtype=None, axis=0",

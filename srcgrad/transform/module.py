@@ -130,3 +130,26 @@ class Module:
 
 def _known_to_numba(a: ir.Global) -> bool:
     return a.root.kind == "builtins" or a.root.key.split(".")[0] in ("numpy", "math", "cmath")
+
+
+def function_text(module: Module, target: object) -> ast.expr:
+    """How generated text names a library function."""
+    import math
+
+    import numpy as np
+
+    from srcgrad.runtime import support
+
+    found = getattr(target, "__name__", "")
+    places: tuple[tuple[str, object], ...] = (
+        ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("math", math),
+        ("support", support),
+    )  # fmt: skip
+    for prefix, owner in places:
+        if getattr(owner, found, None) is target:
+            node = syn.expr(f"{prefix}.{found}")
+            return module.formula(node)
+    bound = getattr(target, "__self__", None)
+    if isinstance(bound, np.ufunc):
+        return module.formula(syn.expr(f"np.{bound.__name__}.{found}"))
+    return syn.name(module.bind_object(found or "library_function", target))

@@ -71,7 +71,7 @@ def gradient_of(
             return module.numpy("zeros", shape, dtype)
         if t.dtype == np.float64 and not t.dims:
             return module.support("gradient", node, primal)
-        if t.dtype == np.float64 and not _wider(unit):
+        if t.dtype == np.float64 and not _other_precision(unit):
             return node if owned else syn.expr("a.copy()", a=node)
         cast = syn.expr("a.astype(x.dtype)", a=node, x=primal)
         if owned:
@@ -89,18 +89,16 @@ def _number(module: Module, t: ty.Number, node: ast.expr | None) -> ast.expr:
     return module.numpy(t.cls.__name__, node)
 
 
-def _wider(unit: Unit) -> bool:
-    """Whether anything in the function has more precision than float64, or is complex or
-    unknown."""
+def _other_precision(unit: Unit) -> bool:
+    """Whether anything in the function is no float64 or Python float, or unknown."""
     for t in unit.facts.types.values():
-        if isinstance(t, ty.Array) and t.dtype not in (np.float64, np.float32, np.float16):
-            if np.issubdtype(t.dtype, np.inexact):
+        if isinstance(t, ty.Array) and np.issubdtype(t.dtype, np.inexact):
+            if t.dtype != np.float64:
                 return True
-        if isinstance(t, ty.Number) and issubclass(
-            t.cls, complex | np.complexfloating | np.longdouble
-        ):
-            return True
-        if isinstance(t, ty.Unknown):
+        elif isinstance(t, ty.Number) and issubclass(t.cls, complex | np.inexact):
+            if not issubclass(t.cls, float):  # np.float64 is one
+                return True
+        elif isinstance(t, ty.Unknown):
             return True
     return False
 

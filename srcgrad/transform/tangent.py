@@ -10,7 +10,6 @@ flow and aliases need nothing of their own.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -41,9 +40,10 @@ from srcgrad.transform.adjoint.arrays import library_effect
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.adjoint.forward import truncation
 from srcgrad.transform.fresh import is_fresh
-from srcgrad.transform.module import Module
+from srcgrad.transform.module import Module, function_text
 from srcgrad.transform.parameters import arguments
-from srcgrad.transform.text import Text, uses_of
+from srcgrad.transform.text import Text
+from srcgrad.transform.uses import uses_of
 
 RESULT_HERE = "%out"  # stands for the statement's own result until its name is known
 
@@ -1009,26 +1009,3 @@ def _tangents(unit: Unit) -> str:
     while name in unit.params:
         name += "_2"
     return name
-
-
-def function_text(module: Module, target: object) -> ast.expr:
-    """How generated text names a library function."""
-    import math
-
-    import numpy as np
-
-    from srcgrad.runtime import support
-
-    found = getattr(target, "__name__", "")
-    places: Iterable[tuple[str, object]] = (
-        ("np", np), ("np.linalg", np.linalg), ("np.fft", np.fft), ("math", math),
-        ("support", support),
-    )  # fmt: skip
-    for prefix, owner in places:
-        if getattr(owner, found, None) is target:
-            node = syn.expr(f"{prefix}.{found}")
-            return module.formula(node)
-    bound = getattr(target, "__self__", None)
-    if isinstance(bound, np.ufunc):
-        return module.formula(syn.expr(f"np.{bound.__name__}.{found}"))
-    return syn.name(module.bind_object(found or "library_function", target))

@@ -16,6 +16,7 @@ from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import rename_ast
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.module import Module
+from srcgrad.transform.uses import uses_of
 
 _BINARY: dict[str, type[ast.operator]] = {
     "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv,
@@ -43,17 +44,6 @@ class Pending:
     reads: set[str]
     reads_memory: bool
     impure: bool
-
-
-def uses_of(block: ir.Block) -> dict[str, list[int]]:
-    """For each variable the statements that read it (once per read)."""
-    out: dict[str, list[int]] = {}
-    for stmt in ir.walk(block):
-        for v in ir.reads(stmt):
-            out.setdefault(v.name, []).append(stmt.sid)
-        if isinstance(stmt, ir.With) and isinstance(stmt.value, ir.Var):
-            out.setdefault(stmt.value.name, []).append(stmt.sid)
-    return out
 
 
 @dataclass
@@ -386,7 +376,7 @@ class Text:
                     items[-1].optional_vars = ast.Name(self.var(stmt.bound), ast.Store())
                 return [*pre, ast.With(items, self.block(stmt.body) or [ast.Pass()])]
             case ir.Try():
-                return [*self.flush(stmt, force=True), self.try_(stmt)]
+                return [*self.flush(stmt, force=True), *self.try_(stmt)]
             case ir.Verbatim():
                 return [self.verbatim(stmt)]
 
@@ -417,7 +407,7 @@ class Text:
         node = syn._as_store(place)
         return ast.AugAssign(node, _BINARY[op](), value)  # type: ignore[arg-type]
 
-    def try_(self, stmt: ir.Try) -> ast.stmt:
+    def try_(self, stmt: ir.Try) -> list[ast.stmt]:
         handlers = [
             ast.ExceptHandler(
                 None if h.type is None else self.expr(h.type),
@@ -426,12 +416,10 @@ class Text:
             )
             for k, h in enumerate(stmt.handlers)
         ]
-        return ast.Try(
-            self.block(stmt.body) or [ast.Pass()],
-            handlers,
-            self.block(stmt.orelse),
-            self.block(stmt.final),
-        )
+        body, final = self.block(stmt.body), self.block(stmt.final)
+        if not handlers and not final:  # what stood in `finally` has no effect here
+            return body
+        return [ast.Try(body or [ast.Pass()], handlers, self.block(stmt.orelse), final)]
 
     def range(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ast.expr:
         args = [self.atom(start), self.atom(stop), self.atom(step)]
@@ -478,4 +466,4 @@ def conditional(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) ->
     return [ast.If(test, body, [] if empty(orelse) else orelse)]
 
 
-__all__ = ["Pending", "Text", "User", "binary", "bound_atoms", "conditional", "uses_of"]
+__all__ = ["Pending", "Text", "User", "binary", "bound_atoms", "conditional"]

@@ -7,7 +7,9 @@ dict a dict, of an object a `Record`; of anything else None.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -77,13 +79,41 @@ def is_floating(x: Any) -> bool:
     return isinstance(x, np.ndarray) and (x.dtype.kind in "fc")
 
 
+# Values that nothing can be differentiated through, whatever made them.
+_INERT: tuple[type, ...] = (
+    int, str, bytes, slice, range, type(None), type(...), np.integer, np.bool_, np.flexible,
+    np.datetime64, np.timedelta64, np.dtype, type({}.keys()), types.ModuleType,
+)  # fmt: skip
+_FUNCTIONS: tuple[type, ...] = (
+    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
+    functools.partial,
+)  # fmt: skip
+
+
 def zeros(x: Any) -> Any:
     """The zero adjoint of a value.
 
     >>> zeros([1.5, 2, (np.ones(2), "a")])
     [0.0, None, [array([0., 0.]), None]]
     """
-    return _zeros(x, {})
+    made = _zeros(x, {})
+    if made is None and not _is_inert(x):
+        raise error(
+            "NotDifferentiable",
+            f"a value of type {type(x).__name__} may hold what carries a derivative, and srcgrad "
+            "does not know how; use a list or an array",
+        )
+    return made
+
+
+def _is_inert(x: Any) -> bool:
+    if isinstance(x, set | frozenset):
+        return not any(is_number(v) for v in x)
+    if isinstance(x, (np.ndarray, *_INERT, *_FUNCTIONS)):
+        return True
+    # What is neither Python's nor NumPy's own is of a library that sees to itself.
+    module = type(x).__module__.partition(".")[0]
+    return module not in ("builtins", "numpy", "collections", "itertools", "array")
 
 
 bar = zeros
@@ -120,7 +150,8 @@ def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
     elif (
         type(x).__module__ not in ("builtins", "numpy")
         and hasattr(x, "__dict__")
-        and not callable(x)
+        and not isinstance(x, _FUNCTIONS)
+        and not hasattr(x, "__wrapped__")
     ):
         names = list(vars(x))
     else:
@@ -257,11 +288,14 @@ def _repeats(key: Any) -> bool:
 
 
 def seed(x: Any) -> Any:
-    """The cotangent 1 of a function's result, which has to be one real number."""
-    if isinstance(x, bool | int | float | np.floating | np.integer | np.bool_):
+    """The cotangent 1 of a function's result, which has to be one real number: of its own class,
+    as a Python number beside float32 would count as float32."""
+    if isinstance(x, np.floating):
+        return type(x)(1.0)
+    if isinstance(x, bool | int | float | np.integer | np.bool_):
         return 1.0
     if isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in "fiub":
-        return 1.0
+        return x.dtype.type(1.0) if x.dtype.kind == "f" else 1.0
     kind = f"an array of shape {x.shape}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
     raise error(
         "ArgumentError",

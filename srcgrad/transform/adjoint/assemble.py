@@ -27,6 +27,7 @@ from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.closures import Plain, forward_uses
 from srcgrad.transform.adjoint.forward import Forward
 from srcgrad.transform.adjoint.reverse import Reverse
+from srcgrad.transform.adjoint.seeds import one_for
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.adjoint.state import Adj
 from srcgrad.transform.adjoint.tapes import Tapes
@@ -122,7 +123,6 @@ class Adjoint:
     ) -> None:
         """Early returns: a pair of functions, and a driver that calls both."""
         forward, reverse = self.pair(spec, top=True)
-        text = Text(self.module, unit.facts, Names(_taken(unit)))
         params = [syn.name(p) for p in unit.params]
         value: ast.expr = syn.name("value")
         lines: list[ast.stmt] = [
@@ -131,10 +131,9 @@ class Adjoint:
         if self.top_restores and mode != "grad":
             # The reverse sweep brings back older elements of what is returned.
             lines.append(syn.assign("value", self.module.support("own", value)))
-        del text
-        seed: ast.expr = syn.number(1.0)
+        seed = one_for(self.module, unit)
         if aux:
-            seed = syn.expr("(1.0, None)")
+            seed = syn.tuple_of([seed, syn.number(None)])
         if mode == "vjp":
             seed = syn.name(_cotangent(unit))
         elif not _surely_scalar(unit, aux):
@@ -253,7 +252,7 @@ class Adjoint:
         unit = sweeps.unit
         if mode == "vjp":
             return syn.name(_cotangent(unit))
-        one: ast.expr = syn.number(1.0)
+        one = one_for(self.module, unit)
         if not _surely_scalar(unit, aux):
             if sweeps.value is None:
                 self.choose_value(sweeps, True, True)

@@ -20,7 +20,8 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.module import Module
-from srcgrad.transform.text import Text, uses_of
+from srcgrad.transform.text import Text
+from srcgrad.transform.uses import uses_of
 
 if TYPE_CHECKING:
     from srcgrad.transform.adjoint.places import Places

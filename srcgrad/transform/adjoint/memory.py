@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from srcgrad.analysis.partials import is_imaginary_part
 from srcgrad.analysis.targets import Construct, Container, Library
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -20,6 +21,13 @@ class Memory(Stores):
         """The target has a shadow: it is the cotangent, complete, of the fresh array."""
         name = stmt.target.name
         alias = self.unit.aliases(stmt)
+        if is_imaginary_part(self.unit.facts, stmt):
+            raise self.unsupported(
+                stmt,
+                "taking the imaginary part of an array that is written (its adjoint is no view of "
+                "the array's adjoint)",
+                "store whole complex numbers, z[k] = a + 1j * b, and read z.copy().imag",
+            )
         g: ast.expr = self.bar_node(name)
         pair = self.found.pairs.get(stmt.sid)
         if pair is not None:

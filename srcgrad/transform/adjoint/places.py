@@ -161,13 +161,15 @@ class Places(Adjoints):
 
     # ---- refusals ---------------------------------------------------------------------------
 
-    def unsupported(self, where: object, what: str) -> Exception:
+    def unsupported(
+        self, where: object, what: str, fix: str = "write the items out one by one"
+    ) -> Exception:
         loc = getattr(where, "loc", None)
         return located(
             UnsupportedSyntax,
             loc,
             f"{what} is not supported in differentiated code",
-            fixes=["write the items out one by one"],
+            fixes=[fix],
         )
 
     def no_rule(self, stmt: ir.Stmt, expr: ir.Expr, target: object) -> Exception:

@@ -1,0 +1,87 @@
+"""What operators, `obj[key]`, `len(obj)` and the like mean for objects of a user's class: a call
+of the class's own special method, as Python makes it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any
+
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+
+_BINARY = {
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "truediv",
+    "floordiv": "floordiv",
+    "mod": "mod",
+    "pow": "pow",
+    "matmul": "matmul",
+    "lshift": "lshift",
+    "rshift": "rshift",
+    "and": "and",
+    "or": "or",
+    "xor": "xor",
+}
+_UNARY = {"neg": "__neg__", "pos": "__pos__", "invert": "__invert__"}
+_COMPARE = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+_OF_FUNCTIONS = {len: "__len__", abs: "__abs__", float: "__float__", int: "__int__"}
+
+NAMES = frozenset(
+    [
+        "__getitem__",
+        *(f"__{n}__" for n in (*_BINARY.values(), *_COMPARE)),
+        *(f"__r{n}__" for n in _BINARY.values()),
+        *_UNARY.values(),
+        *_OF_FUNCTIONS.values(),
+    ]
+)
+
+Found = tuple[Any, tuple[ir.Atom, ...]]
+
+
+def is_users(t: ty.Type | None) -> bool:
+    """Whether a value is an object of a class that NumPy knows nothing of."""
+    if not isinstance(t, ty.Object):
+        return False
+    ufunc = getattr(t.cls, "__array_ufunc__", None)
+    return ufunc is None and not hasattr(t.cls, "__array_function__")
+
+
+def of_operator(op: str, args: Sequence[ir.Atom], kinds: Sequence[ty.Type | None]) -> Found | None:
+    """The function that an operator calls, and its arguments; None where no class defines one."""
+    if op in _UNARY:
+        return _method(kinds[0], _UNARY[op], (args[0],))
+    names = {**_BINARY, **{k: k for k in _COMPARE}}
+    if op not in names or len(args) != 2:
+        return None
+    left = _method(kinds[0], f"__{names[op]}__", tuple(args))
+    if left is not None or is_users(kinds[0]):
+        return left
+    back = f"__{_COMPARE[op]}__" if op in _COMPARE else f"__r{names[op]}__"
+    defers = not isinstance(kinds[0], ty.Array) or hasattr(kinds[1], "__array_ufunc__")
+    return _method(kinds[1], back, (args[1], args[0])) if defers else None
+
+
+def of_index(obj: ir.Atom, t: ty.Type | None, key: ir.Key) -> Found | None:
+    """The function that `obj[key]` calls."""
+    if isinstance(key, ir.Slice | ir.KeyTuple):
+        return None
+    return _method(t, "__getitem__", (obj, key))
+
+
+def of_function(value: Any, args: Sequence[Any], t: ty.Type | None) -> Found | None:
+    """The method that a builtin function calls: `len(obj)`."""
+    name = _OF_FUNCTIONS.get(value) if isinstance(value, type) or callable(value) else None
+    if name is None or len(args) != 1 or not isinstance(args[0], ir.Var | ir.Global):
+        return None
+    return _method(t, name, (args[0],))
+
+
+def _method(t: ty.Type | None, name: str, args: tuple[ir.Atom, ...]) -> Found | None:
+    if not isinstance(t, ty.Object) or not is_users(t):
+        return None
+    found = inspect.getattr_static(t.cls, name, None)
+    return (found, args) if inspect.isfunction(found) else None
