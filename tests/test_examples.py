@@ -96,3 +96,28 @@ def test_dask_regression_survives_a_killed_worker(tmp_path):
     text = run("dask_regression.py", tmp_path, "--kill", "--workers", "2", "--partitions", "5")
     assert "killed one of 2 workers" in text
     assert re.search(r"bits +(\w+)", text)[1] == alone
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tour(tmp_path, monkeypatch):
+    """Every cell of the notebook runs in a kernel, and says what its text promises."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    monkeypatch.setenv("PYTHONPATH", str(EXAMPLES.parent))
+    monkeypatch.setenv("SRCGRAD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    notebook = nbformat.read(EXAMPLES / "tour.ipynb", as_version=4)
+    assert all(not c.get("outputs") for c in notebook.cells)  # the file holds none
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute(cwd=tmp_path)
+    outputs = [o for c in notebook.cells for o in c.get("outputs", ())]
+    said = "".join(o.get("text", "") for o in outputs)
+    assert not [o for o in outputs if o["output_type"] == "error" or o.get("name") == "stderr"]
+    pages = [o["data"]["text/html"] for o in outputs if "text/html" in o.get("data", {})]
+    assert len(pages) == 1
+    assert "loss_value_and_grad" in pages[0]
+    angle, friction = map(float, re.search(r"angle (\S+), friction (\S+)", said).groups())
+    assert (angle, friction) == (pytest.approx(0.8, abs=0.01), pytest.approx(0.3, abs=0.02))
+    before, after = map(float, re.search(r"loss (\S+), then (\S+)", said).groups())
+    assert before < 2e-4 < 1e-3 < after
+    assert "2.866, clipped 1.500" in said
+    assert "eval runs code that can't be read when compiling" in said
