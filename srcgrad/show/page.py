@@ -17,6 +17,7 @@ from srcgrad.show.lines import Line
 from srcgrad.show.variant import Primal, PrimalLine, Variant, View
 
 _IN_MARGIN = 2  # types of a line; more go under it
+_BESIDE = 68  # characters of a line and its types; longer ones would cover each other
 _ARROW = " \u2192 "
 _KEYS = (
     ("\u2191 \u2193", "previous, next line"),
@@ -141,7 +142,8 @@ def _primal_line(
     code = "".join(_piece(p, names) for p in found)
     types = "".join(f"<span><i>{escape(n)}</i> {escape(t)}</span>" for n, t in line.types)
     below = ""
-    if len(line.types) > _IN_MARGIN:
+    length = sum(len(text) for text, _ in found) + sum(len(n) + len(t) + 3 for n, t in line.types)
+    if line.types and (len(line.types) > _IN_MARGIN or length > _BESIDE):
         types, below = "", f'<li class="below types" role="note">{types}</li>'
     return (
         f'<li class="{" ".join(classes)}" role="option" tabindex="-1" data-key="{key}" '
