@@ -152,3 +152,101 @@ def f(a, k, n):
     return a_bar
 """
     assert "if n > 0:\n        a_bar[k] += a_bar_sum" in improved(text)
+
+
+# ---- fuse --------------------------------------------------------------------------------------
+
+
+def ratios(p, c):
+    total = 0.0
+    buffer = np.empty(p.shape[1])
+    for i in range(p.shape[0]):
+        most = p[i, 0]
+        for j in range(p.shape[1]):
+            if p[i, j] > most:
+                most = p[i, j]
+        s = 0.0
+        for j in range(p.shape[1]):
+            buffer[j] = math.exp(p[i, j] - most)
+            s += buffer[j]
+        for j in range(p.shape[1]):
+            total += buffer[j] / s * c[0, j]
+    return total
+
+
+def remembers(p, c):
+    total, last = 0.0, 0.0
+    for i in range(p.shape[0]):
+        total += math.sin(p[i, 0] * last)
+        last = p[i, 1] * c[0, 0]
+    return total
+
+
+def partly_filled(p, c):
+    total = 0.0
+    buffer = np.zeros(p.shape[1])
+    for i in range(p.shape[0]):
+        for j in range(i, p.shape[1]):
+            buffer[j] = math.exp(p[i, j])
+        for j in range(p.shape[1]):
+            total += buffer[j] * buffer[j] * c[0, j]
+    return total
+
+
+def text_of(program, mode=sg.grad):
+    df = mode(program, wrt=(0, 1), backend="numba")
+    df.specialize(*arguments())
+    return df.source
+
+
+def test_independent_iterations_are_reversed_one_by_one():
+    text = text_of(ratios)
+    assert "# ---- and back ----" in text
+    assert "np.empty((" not in text, "a tape holds one iteration"
+
+
+@pytest.mark.parametrize("program", [remembers, partly_filled])
+def test_iterations_that_need_earlier_ones_are_not(program):
+    assert "and back" not in text_of(program)
+
+
+@pytest.mark.parametrize("program", [ratios, remembers, partly_filled])
+@pytest.mark.parametrize("mode", [sg.grad, sg.value_and_grad])
+def test_joined_loops_give_what_two_loops_give(program, mode):
+    value = mode(program, wrt=(0, 1))(*arguments())
+    got = mode(program, wrt=(0, 1), backend="numba")(*arguments())
+    if mode is sg.value_and_grad:
+        assert got[0] == pytest.approx(value[0], rel=1e-14)
+        got, value = got[1], value[1]
+    for a, b in zip(got, value, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+# ---- dead --------------------------------------------------------------------------------------
+
+
+def test_what_nobody_reads_is_not_computed():
+    text = """
+def f(a, n):
+    s = 0.0
+    t = 1.0
+    for i in range(n):
+        s += math.exp(a[i])
+        t = a[i] * t
+    a_bar = np.zeros(n)
+    a_bar[0] += t
+    return a_bar
+"""
+    shown = improved(text)
+    assert "math.exp" not in shown
+    assert "s = " not in shown
+    assert "t = a[i] * t" in shown
+
+
+def test_calls_that_may_do_more_than_compute_stay():
+    text = """
+def f(a, n):
+    t = g(a)
+    return a[0]
+"""
+    assert "g(a)" in improved(text)

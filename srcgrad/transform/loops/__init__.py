@@ -1,5 +1,7 @@
 """Passes over the loops of a generated function that Numba compiles; each can be turned off.
 
+fuse        a loop whose iterations are independent is reversed iteration by iteration
+dead        what nobody reads is not computed
 guard       a loop that only spreads a cotangent which is structurally zero is skipped
 ascending   the iterations of a reverse loop that commute run in the order of memory
 distribute  additions to several places of one array get loops of their own
@@ -13,11 +15,13 @@ from collections.abc import Mapping, Sequence
 
 from srcgrad.transform.loops import accesses
 from srcgrad.transform.loops.ascending import ascending
+from srcgrad.transform.loops.dead import dead
 from srcgrad.transform.loops.distribute import distribute
+from srcgrad.transform.loops.fuse import fuse
 from srcgrad.transform.loops.guard import guard
 from srcgrad.transform.loops.hoist import hoist
 
-PASSES = (guard, ascending, distribute, hoist)
+PASSES = (fuse, dead, guard, ascending, distribute, hoist)
 skipped: set[str] = set()  # names of passes that are turned off
 
 

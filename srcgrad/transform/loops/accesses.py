@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
 from srcgrad.ir import asts
+from srcgrad.ir.comments import Blank, Comment
 from srcgrad.transform.loops.uses import Uses
 
 _PURE = frozenset(["abs", "min", "max", "float", "int", "bool", "len"])
@@ -55,7 +57,7 @@ class Function:
 
     def __init__(self, node: ast.FunctionDef, ndims: Mapping[str, int] | None = None) -> None:
         self.node = node
-        self.ndims = ndims or {}  # of arrays, where they are known
+        self.ndims = {**(ndims or {}), **_allocated(node)}  # of arrays, where they are known
 
     def is_number(self, array: str, key: ast.expr) -> bool:
         """Whether an element is surely a number, not a row."""
@@ -81,12 +83,19 @@ class Function:
                 continue
             targets = [n.id for t in s.targets for n in asts.walk(t) if _stored(n)]
             shared = list(_shared(s.value))
-            if isinstance(s.value, ast.Subscript) and set(targets) & self.arrays:
+            if self._may_be_row(s.value) and set(targets) & self.arrays:
+                assert isinstance(s.value, ast.Subscript)
                 shared += [n.id for n in asts.walk(s.value.value) if isinstance(n, ast.Name)]
             for t in targets:
                 for n in shared:
                     parent[find(t)] = find(n)
         return {n: find(n) for n in list(parent)}
+
+    def _may_be_row(self, e: ast.expr) -> bool:
+        match e:
+            case ast.Subscript(ast.Name(array), key):
+                return not self.is_number(array, key)
+        return isinstance(e, ast.Subscript)
 
     @cached_property
     def arrays(self) -> set[str]:
@@ -144,6 +153,33 @@ class Function:
             name = f"{want}_{k}"
         self.taken.add(name)
         return name
+
+
+def _allocated(fn: ast.FunctionDef) -> dict[str, int]:
+    """The numbers of dimensions of arrays that a function makes once, by their shapes."""
+    bound = Counter(n.id for n in asts.walk(fn) if _stored(n))
+    bound.update(a.arg for a in asts.walk(fn) if isinstance(a, ast.arg))
+    found: dict[str, int] = {}
+    for s in asts.walk(fn):
+        match s:
+            case ast.Assign(
+                [ast.Name(name)],
+                ast.Call(ast.Attribute(ast.Name("np"), "empty" | "zeros"), [shape, *_]),
+            ) if bound[name] == 1:
+                found[name] = _extents(shape)
+    return {name: k for name, k in found.items() if k > 0}
+
+
+def _extents(shape: ast.expr) -> int:
+    """How many numbers a shape has; 0 when that can't be seen."""
+    match shape:
+        case ast.Tuple(items):
+            return len(items)
+        case ast.Constant(int()) | ast.Subscript(ast.Attribute(_, "shape")) | ast.BinOp():
+            return 1
+        case ast.Call(ast.Name("max" | "len")):
+            return 1
+    return 0
 
 
 def _stored(n: ast.AST) -> TypeGuard[ast.Name]:
@@ -204,6 +240,11 @@ def is_element(key: ast.expr) -> bool:
     )
 
 
+def does_something(s: ast.stmt) -> bool:
+    """Whether a statement is more than a comment."""
+    return not isinstance(s, ast.Pass | Comment | Blank)
+
+
 # ---- summaries ---------------------------------------------------------------------------------
 
 
@@ -244,10 +285,8 @@ def _statement(s: ast.stmt, out: Summary) -> None:
             _expression(test, out)
             for inner in (*body, *orelse):
                 _statement(inner, out)
-        case ast.Pass():
-            return
         case _:
-            if type(s).__name__ not in ("Comment", "Blank"):
+            if does_something(s):
                 out.plain = False
 
 

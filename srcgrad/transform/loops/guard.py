@@ -7,7 +7,7 @@ from bisect import bisect_left
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function, does_something, summary
 
 
 def guard(fn: Function) -> None:
@@ -81,7 +81,7 @@ def _zero_block(body: list[ast.stmt], zero: set[str]) -> bool:
                 if not _zero_block(inner, zero):
                     return False
             case _:
-                if type(s).__name__ not in ("Comment", "Blank"):
+                if does_something(s):
                     return False
     return True
 

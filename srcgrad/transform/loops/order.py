@@ -23,6 +23,19 @@ def descends(s: ast.For) -> bool:
     return False
 
 
+def same_range(ahead: ast.For, backward: ast.For) -> bool:
+    """Whether a loop runs through what another one counts up, backwards."""
+    match ahead, backward:
+        case (
+            ast.For(ast.Name(a), ast.Call(ast.Name("range"), [*low, stop], []), _, []),
+            ast.For(ast.Name(b), ast.Call(ast.Name("range"), [high, last, _], []), _, []),
+        ) if a == b and len(low) < 2 and descends(backward):
+            start = low[0] if low else ast.Constant(0)
+            begins = ast.dump(plus_one(plain_number(last))) == ast.dump(start)
+            return begins and ast.dump(plus_one(high)) == ast.dump(stop)
+    return False
+
+
 def commutes(fn: Function, loop: ast.For) -> bool:
     """Whether the iterations of a loop may run in any order."""
     got = summary(loop.body)

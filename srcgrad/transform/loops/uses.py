@@ -33,7 +33,7 @@ class First:
 
 
 class Uses:
-    """The facts of a function's body; they hold for the loops that were in it at that time."""
+    """The facts of a function's body, as it was when they were found."""
 
     def __init__(self, body: Block) -> None:
         self._bits: dict[str, int] = {}
@@ -51,12 +51,20 @@ class Uses:
             out |= self._bits.get(name, 0)
         return out
 
-    def knows(self, loop: ast.stmt) -> bool:
-        return id(loop) in self._after
+    def knows(self, s: ast.stmt) -> bool:
+        return id(s) in self._after
 
-    def live_after(self, loop: ast.stmt) -> int:
-        """The names that may be read after a loop before they are bound again."""
-        return self._after[id(loop)][1]
+    def live_after(self, s: ast.stmt) -> int:
+        """The names that may be read after a statement before they are bound again."""
+        return self._after[id(s)][1]
+
+    def is_read_first(self, block: Block, name: str) -> bool:
+        return bool(self.in_block(block).reads & self.some([name]))
+
+    def is_always_bound_first(self, block: Block, name: str) -> bool:
+        """Whether every read of a name in a block follows a binding in it."""
+        first = self.in_block(block)
+        return not (first.reads | first.unsure) & self.some([name])
 
     def in_block(self, block: Block) -> First:
         return self._blocks[id(block)][1]
@@ -139,8 +147,8 @@ class Uses:
         rest = self._blocks[id(block)][2]
         for k, s in enumerate(block):
             inside = rest[k + 1].reads | around & ~rest[k + 1].writes
+            self._after[id(s)] = (s, inside)
             if isinstance(s, ast.For | ast.While):
-                self._after[id(s)] = (s, inside)
                 inside |= self._loops[id(s)]
             for name in ("body", "orelse"):
                 inner = getattr(s, name, None)

@@ -1,0 +1,240 @@
+"""A loop whose iterations don't depend on one another is reversed iteration by iteration.
+
+`for i: forward; ...; for i: reverse` becomes `for i: forward; reverse`, as a person writes it:
+what was kept for every iteration is kept for one, in a variable where it can be.  Nothing is
+computed twice.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from srcgrad.ir import asts
+from srcgrad.ir.comments import Comment
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.loops.accesses import Access, Function, summary
+from srcgrad.transform.loops.order import (
+    apart,
+    commutes,
+    never_negative,
+    same_range,
+)
+from srcgrad.transform.loops.private import is_private
+from srcgrad.transform.loops.tapes import Tape, between, read_later, remove, shrink, without
+from srcgrad.transform.loops.uses import Uses
+
+
+def fuse(fn: Function) -> None:
+    """`for i in range(n): t = e; t_tape[i] = t` with its reverse: one loop without a tape."""
+    body = fn.node.body
+    middle = next((k for k, s in enumerate(body) if _is_middle(s)), None)
+    if middle is None:
+        return
+    marker = body[middle]
+    for backward in [s for s in body[middle:] if isinstance(s, ast.For)]:
+        for ahead in [s for s in body[: body.index(marker)] if isinstance(s, ast.For)]:
+            made = _Pair(fn, ahead, backward)
+            if made.belongs() and made.fits():
+                made.join()
+                fn = Function(fn.node, fn.ndims)
+                break
+
+
+def _is_middle(s: ast.stmt) -> bool:
+    return isinstance(s, Comment) and "reverse sweep" in s.text
+
+
+@dataclass
+class _Pair:
+    """A loop of the forward sweep and the loop that reverses it."""
+
+    fn: Function
+    ahead: ast.For
+    backward: ast.For
+    tapes: list[Tape] = field(default_factory=list)
+    dropped: list[Tape] = field(default_factory=list)  # their records restore nothing needed
+    ascending: bool = False  # the reverse iterations commute
+
+    @property
+    def counter(self) -> str:
+        assert isinstance(self.ahead.target, ast.Name)
+        return self.ahead.target.id
+
+    def belongs(self) -> bool:
+        """Whether one loop reads, iteration by iteration, what the other recorded."""
+        if not same_range(self.ahead, self.backward):
+            return False
+        if not summary([self.ahead]).plain or not summary([self.backward]).plain:
+            return False
+        found = between(self.fn, self.ahead, self.backward)
+        self.tapes = found or []
+        return bool(found)
+
+    # ---- whether it is right ----
+
+    def fits(self) -> bool:
+        body = self.fn.node.body
+        start, end = body.index(self.ahead), body.index(self.backward)
+        middle = body[start + 1 : end]
+        self.dropped = self._restoring()
+        forward = without(self.ahead.body, self.dropped)
+        reverse = without(self.backward.body, self.dropped)
+        self.ascending = self._commutes(reverse)
+        return (
+            self._numbers(forward, reverse, middle)
+            and self._arrays(forward, reverse, middle)
+            and self._bounds_hold(middle)
+        )
+
+    def _commutes(self, reverse: list[ast.stmt]) -> bool:
+        whole, self.backward.body = self.backward.body, reverse
+        try:
+            return commutes(Function(self.fn.node, self.fn.ndims), self.backward)
+        finally:
+            self.backward.body = whole
+
+    def _restoring(self) -> list[Tape]:
+        """The tapes that put a variable back only for the iteration before, which now binds it
+        itself."""
+        out: list[Tape] = []
+        for v in sorted({t.variable for t in self.tapes if t.variable is not None}):
+            found = [t for t in self.tapes if t.variable == v and not self._reads_again(t, v)]
+            forward = without(self.ahead.body, found)
+            if not Uses(forward).is_always_bound_first(forward, v):
+                continue
+            if not self.fn.live_after([v], self.backward):
+                out += found
+        return out
+
+    def _reads_again(self, tape: Tape, v: str) -> bool:
+        return any(read_later(self.backward.body, s, v) for s in tape.loads)
+
+    def _numbers(
+        self, forward: list[ast.stmt], reverse: list[ast.stmt], middle: list[ast.stmt]
+    ) -> bool:
+        """Whether the forward iterations share no variable, and nothing else changes theirs."""
+        got = summary(forward)
+        back = summary(reverse)
+        if self.counter in got.assigned | got.added | back.assigned | back.added:
+            return False
+        bound_later = {n for s in middle for n in syn.names_bound(s)}
+        ahead, during, behind = Uses(forward), Uses(middle), Uses(reverse)
+        for v in got.assigned | got.added:
+            if v in got.added and v not in got.assigned:
+                if not self._is_unused_sum(v, got.read, back.read, middle):
+                    return False
+                continue
+            if not ahead.is_always_bound_first(forward, v) or during.is_read_first(middle, v):
+                return False
+            if self.fn.live_after([v], self.backward):
+                return False
+            if v in bound_later and behind.is_read_first(reverse, v):
+                return False
+        needed = got.read - got.assigned - got.added
+        return not needed & (back.assigned | back.added | bound_later)
+
+    def _is_unused_sum(
+        self, v: str, read: set[str], read_back: set[str], middle: list[ast.stmt]
+    ) -> bool:
+        """Whether a sum that the loop makes is looked at by nobody before both loops are over;
+        its terms keep their order if anybody looks at it then."""
+        if v in read or v in read_back or any(v in asts.names(s) for s in middle):
+            return False
+        return self.ascending or not self.fn.live_after([v], self.backward)
+
+    def _arrays(
+        self, forward: list[ast.stmt], reverse: list[ast.stmt], middle: list[ast.stmt]
+    ) -> bool:
+        uses: dict[str, list[Access]] = {}
+        for a in summary(forward).accesses:
+            uses.setdefault(self.fn.root(a.array), []).append(a)
+        back: dict[str, list[Access]] = {}
+        for a in summary(reverse).accesses:
+            back.setdefault(self.fn.root(a.array), []).append(a)
+        changed = {self.fn.root(n) for n in _changed(self.fn, middle)}
+        for root, found in uses.items():
+            again = back.get(root, [])
+            if all(a.kind == "read" for a in (*found, *again)):
+                if root in changed:
+                    return False
+                continue
+            if any(_uses_contents(s, self.fn, root) for s in middle):
+                return False
+            if apart([*found, *again], self.counter) and never_negative(self.fn, self.ahead):
+                continue
+            if all(a.kind == "read" for a in found):
+                return False  # the reverse changes what later iterations read
+            names = {a.array for a in (*found, *again)}
+            if len(names) > 1 or not is_private(self.fn, self.ahead, forward, found[0].array):
+                return False
+            after = self.fn.node.body[self.fn.node.body.index(self.backward) + 1 :]
+            if any(_uses_contents(s, self.fn, root) for s in after):
+                return False
+        return True
+
+    def _bounds_hold(self, middle: list[ast.stmt]) -> bool:
+        """Whether the range of the loop is the same when it runs later."""
+        used = asts.names(self.ahead.iter)
+        return not any(used & syn.names_bound(s) for s in middle)
+
+    # ---- the change ----
+
+    def join(self) -> None:
+        body = self.fn.node.body
+        body.remove(self.ahead)
+        for t in self.dropped:
+            remove(self.fn, t, self.ahead, self.backward)
+        both = [*self.ahead.body, Comment("---- and back ----"), *self.backward.body]
+        self.backward.body = both
+        if self.ascending:
+            self.backward.iter = self.ahead.iter
+        for t in self.tapes:
+            if t not in self.dropped:
+                shrink(self.fn, t, self.backward)
+
+
+def _changed(fn: Function, block: list[ast.stmt]) -> set[str]:
+    """The names of arrays whose contents statements may change."""
+    out: set[str] = set()
+    for top in block:
+        for s in asts.walk(top):
+            match s:
+                case ast.Assign(targets):
+                    out |= {n for t in targets for n in asts.names(t)}
+                case ast.AugAssign(target):
+                    out |= asts.names(target)
+                case ast.Call(func) if not _is_pure(func):
+                    out |= asts.names(s)
+                case ast.keyword("out", value):
+                    out |= asts.names(value)
+                case ast.Expr():
+                    out |= asts.names(s)
+    return out
+
+
+def _is_pure(func: ast.expr) -> bool:
+    match func:
+        case ast.Name("range" | "len" | "max" | "min" | "abs" | "float" | "int" | "bool"):
+            return True
+        case ast.Attribute(ast.Name("np" | "math"), _):
+            return True
+        case ast.Attribute(_, "copy" | "sum" | "astype" | "dot"):
+            return True
+    return False
+
+
+def _uses_contents(s: ast.stmt, fn: Function, root: str) -> bool:
+    """Whether a statement may look at an array's elements, not only at its shape."""
+    shapes = {
+        id(n.value)
+        for n in asts.walk(s)
+        if isinstance(n, ast.Attribute) and n.attr in ("shape", "dtype", "ndim", "size")
+    }
+    return any(
+        isinstance(n, ast.Name) and id(n) not in shapes and fn.root(n.id) == root
+        for n in asts.walk(s)
+    )
+
+
+__all__ = ["fuse"]

@@ -1,0 +1,221 @@
+"""Tapes in the generated text: which arrays are, and how they shrink when loops are joined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from srcgrad.ir import asts
+from srcgrad.transform import syntax as syn
+from srcgrad.transform.loops.accesses import Function, does_something
+from srcgrad.transform.loops.uses import Uses
+
+
+@dataclass(eq=False)
+class Tape:
+    """An array that one loop fills and the loop that reverses it reads, each iteration its own
+    part."""
+
+    name: str
+    made: ast.Assign
+    stores: list[ast.Assign]
+    loads: list[ast.Assign]
+
+    @property
+    def variable(self) -> str | None:
+        """The variable that is kept in it, if it is one and the same."""
+        kept = {s.value.id if isinstance(s.value, ast.Name) else None for s in self.stores}
+        back = {
+            s.targets[0].id if isinstance(s.targets[0], ast.Name) else None for s in self.loads
+        }
+        return kept.pop() if kept == back and len(kept) == 1 else None
+
+
+def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
+    """The tapes that a loop fills and the other one reads, and nothing else uses."""
+    assert isinstance(ahead.target, ast.Name)
+    inside = {id(n) for loop in (ahead, backward) for n in asts.walk(loop)}
+    elsewhere = {
+        n.id
+        for n in asts.walk(fn.node)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in inside
+    }
+    out: list[Tape] = []
+    for s in fn.node.body:
+        match s:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(ast.Name("np"), "empty"))):
+                if name in elsewhere:
+                    continue
+                made = _tape(name, s, ahead, backward)
+                if made is not None and _has_own_parts(made, ahead.target.id):
+                    out.append(made)
+    return out
+
+
+def _tape(name: str, made: ast.Assign, ahead: ast.For, backward: ast.For) -> Tape | None:
+    stores = [s for s in _assignments(ahead) if _element(s.targets[0], name) is not None]
+    loads = [s for s in _assignments(backward) if _element(s.value, name) is not None]
+    uses = [n for loop in (ahead, backward) for n in asts.walk(loop) if _is_name(n, name)]
+    if not stores or not loads or len(uses) != len(stores) + len(loads):
+        return None
+    return Tape(name, made, stores, loads)
+
+
+def _is_name(n: ast.AST, name: str) -> bool:
+    return isinstance(n, ast.Name) and n.id == name
+
+
+def _assignments(loop: ast.For) -> Iterator[ast.Assign]:
+    for s in asts.walk(loop):
+        if isinstance(s, ast.Assign) and len(s.targets) == 1:
+            yield s
+
+
+def _element(e: ast.expr, name: str) -> ast.Subscript | None:
+    match e:
+        case ast.Subscript(ast.Name(n), _) if n == name:
+            return e
+    return None
+
+
+def _has_own_parts(tape: Tape, counter: str) -> bool:
+    """Whether each iteration has its own part: the first index says which."""
+    first = {ast.dump(k[0]) for k in _keys(tape)}
+    counts = {len(k) for k in _keys(tape)}
+    return len(first) == 1 and len(counts) == 1 and _is_place(_keys(tape)[0][0], counter)
+
+
+def _keys(tape: Tape) -> list[list[ast.expr]]:
+    return [_items(s) for s in _subscripts(tape)]
+
+
+def _subscripts(tape: Tape) -> list[ast.Subscript]:
+    found = [_element(s.targets[0], tape.name) for s in tape.stores]
+    found += [_element(s.value, tape.name) for s in tape.loads]
+    return [s for s in found if s is not None]
+
+
+def _items(s: ast.Subscript) -> list[ast.expr]:
+    return s.slice.elts if isinstance(s.slice, ast.Tuple) else [s.slice]
+
+
+def _is_place(e: ast.expr, counter: str) -> bool:
+    match e:
+        case ast.Name(n):
+            return n == counter
+        case ast.BinOp(ast.Name(n), ast.Sub(), low):
+            return n == counter and counter not in asts.names(low)
+    return False
+
+
+# ---- changes -----------------------------------------------------------------------------------
+
+
+def without(block: Sequence[ast.stmt], tapes: Sequence[Tape]) -> list[ast.stmt]:
+    """A block as it is without records and what reads them; the original stays."""
+    gone = {id(s) for t in tapes for s in (*t.stores, *t.loads)}
+    return _filtered(block, gone) if gone else list(block)
+
+
+def _filtered(block: Sequence[ast.stmt], gone: set[int]) -> list[ast.stmt]:
+    out: list[ast.stmt] = []
+    for s in block:
+        if id(s) in gone:
+            continue
+        match s:
+            case ast.For(target, it, body, orelse):
+                s = ast.For(target, it, _filtered(body, gone) or [ast.Pass()], orelse)
+            case ast.If(test, body, orelse):
+                arms = _filtered(body, gone), _filtered(orelse, gone)
+                then, other = [arm if any(map(does_something, arm)) else [] for arm in arms]
+                if not then and not other:
+                    continue
+                s = ast.If(test, then or [ast.Pass()], other)
+        out.append(s)
+    return out
+
+
+def remove(fn: Function, tape: Tape, *loops: ast.For) -> None:
+    """Take a tape out of the function."""
+    fn.node.body.remove(tape.made)
+    for loop in loops:
+        loop.body = without(loop.body, [tape])
+
+
+def shrink(fn: Function, tape: Tape, loop: ast.For) -> None:
+    """Keep one iteration's part only: filled and read by one iteration of one loop."""
+    if len(_keys(tape)[0]) > 1:
+        _drop_dimension(tape)
+    elif _is_kept_anyhow(tape, loop):
+        remove(fn, tape, loop)
+    else:
+        fn.node.body.remove(tape.made)
+        for s in tape.stores:
+            s.targets = [ast.Name(tape.name, ast.Store())]
+        for s in tape.loads:
+            s.value = syn.name(tape.name)
+
+
+def _drop_dimension(tape: Tape) -> None:
+    for place in _subscripts(tape):
+        rest = _items(place)[1:]
+        place.slice = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
+    call = tape.made.value
+    assert isinstance(call, ast.Call) and isinstance(call.args[0], ast.Tuple)
+    rest = call.args[0].elts[1:]
+    call.args[0] = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
+
+
+def _is_kept_anyhow(tape: Tape, loop: ast.For) -> bool:
+    """Whether the variable still holds what is read back: it is bound once in the iteration,
+    next to the record."""
+    v = tape.variable
+    if v is None:
+        return False
+    others = [
+        s
+        for s in asts.walk(loop)
+        if isinstance(s, ast.stmt) and s not in tape.loads and _binds_itself(s, v)
+    ]
+    if len(others) != 1 or isinstance(others[0], ast.For):
+        return False
+    for record in tape.stores:
+        found = _path(loop.body, record)
+        if found is None or others[0] not in found[0][: found[1]]:
+            return False
+    return True
+
+
+def _binds_itself(s: ast.stmt, name: str) -> bool:
+    match s:
+        case ast.Assign(targets):
+            return any(_is_name(n, name) for t in targets for n in _targets(t))
+        case ast.AugAssign(target) | ast.For(target):
+            return _is_name(target, name)
+    return False
+
+
+def _targets(t: ast.expr) -> list[ast.AST]:
+    return [t] if isinstance(t, ast.Name) else [] if isinstance(t, ast.Subscript) else asts.walk(t)
+
+
+def read_later(block: list[ast.stmt], s: ast.stmt, name: str) -> bool:
+    """Whether, after a statement inside a block, a name may be read before it is bound again."""
+    uses = Uses(block)
+    return bool(uses.live_after(s) & uses.some([name]))
+
+
+def _path(block: list[ast.stmt], wanted: ast.stmt) -> tuple[list[ast.stmt], int] | None:
+    """The block inside another one that a statement stands in, and its position."""
+    for k, s in enumerate(block):
+        if s is wanted:
+            return block, k
+        for inner in (getattr(s, "body", None), getattr(s, "orelse", None)):
+            found = _path(inner, wanted) if isinstance(inner, list) else None
+            if found is not None:
+                return found
+    return None
+
+
+__all__ = ["Tape", "between", "read_later", "remove", "shrink", "without"]
