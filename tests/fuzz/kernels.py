@@ -109,11 +109,11 @@ class _Writer:
         self.put(f"if {self.element()} > {self.random.choice(['0.4', '0.7'])}:", depth)
         known = list(self.numbers)
         self.simple(depth + 1)
-        self.numbers = known
+        self.numbers = list(known)
         if self.random.random() < 0.5:
             self.put("else:", depth)
             self.simple(depth + 1)
-            self.numbers = known
+            self.numbers = list(known)
 
     def simple(self, depth: int) -> None:
         pick = self.random.random()
