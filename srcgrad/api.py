@@ -230,7 +230,7 @@ class GradFunction(Derivative, Generic[P]):
         made = self._by_types.get(key)
         if made is None or not made.is_current():
             self._check_wrt(types)
-            made = self._by_types[key] = self._compile(types, scopes, "numpy")
+            made = self._by_types[key] = self._compile(types, scopes, "numpy", True)
         return made
 
     def for_numpy(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> pipeline.Compiled:
@@ -245,8 +245,9 @@ class GradFunction(Derivative, Generic[P]):
         return primal_of(self)
 
     def _compile(
-        self, types: tuple[ty.Type, ...], scopes: Any, backend: str | None = None
-    ) -> pipeline.Compiled:
+        self, types: tuple[ty.Type, ...], scopes: Any, backend: str | None = None,
+        seen_through: bool = False,
+    ) -> pipeline.Compiled:  # fmt: skip
         backend = backend or self._backend
         other = next(filter(None, map(foreign.found_in, types)), "")
         if backend != "numba" and (other or not self._specialize):
@@ -260,7 +261,7 @@ class GradFunction(Derivative, Generic[P]):
         options = tuple(self._options.items()) if backend == "numba" else ()
         request = pipeline.Request(
             target, self._mode, wrt, types, self._aux, single, backend, options,
-            self._results, not isinstance(self._out, tuple | list), other,
+            self._results, not isinstance(self._out, tuple | list), other, not seen_through,
         )  # fmt: skip
         made = pipeline.compile_request(request, scopes)
         if inner is not None:

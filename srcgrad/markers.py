@@ -109,12 +109,19 @@ def differentiable(fn: Callable[..., Any]) -> Differentiable:
     return Differentiable(fn)
 
 
-def checkpointed(trips: range, *, snapshots: int) -> range:
+def checkpointed(trips: range, *, snapshots: int | None = None) -> range:
     """Mark a time loop whose states are too many to keep: `for t in sg.checkpointed(range(n),
     snapshots=k)`.
 
-    The loop itself runs as `for t in range(n)`.  Its gradient is that of the plain loop; at
-    present every iteration's recorded values are kept, so the marker saves no memory yet.
+    The loop itself runs as `for t in range(n)`.  Its gradient is that of the plain loop, to the
+    last bit, but holds at most k copies of the loop's state and the recorded values of one
+    iteration.  Iterations are run again from the latest copy, as seldom as k allows (Griewank and
+    Walther, Algorithm 799: revolve, ACM Trans. Math. Softw. 26, 2000).
+
+    Arguments: the range; how many copies, as many as let no iteration run more than three times
+    without being reversed if left out.
+
+    Raises: ValueError when snapshots is less than 1.
 
     Example:
         >>> import srcgrad as sg
@@ -125,6 +132,9 @@ def checkpointed(trips: range, *, snapshots: int) -> range:
         >>> round(sg.grad(f)(1.1), 6)
         15.589737
     """
-    if snapshots < 1:
+    if snapshots is not None and snapshots < 1:
         raise ValueError(f"snapshots must be at least 1, got {snapshots}")
     return trips
+
+
+checkpointed.__srcgrad_special__ = "checkpointed"  # type: ignore[attr-defined]

@@ -53,6 +53,7 @@ class Request:
     out: tuple[str, ...] = ()  # written arguments that are the result
     single_out: bool = True
     foreign: str = ""  # the class of arrays that aren't NumPy's among the arguments
+    checkpoints: bool = True  # are loops marked by `checkpointed` run again from snapshots
 
 
 @dataclass
@@ -270,6 +271,7 @@ def draft(
     Arguments: what is to be made; the names the functions get, None for the usual ones.
     """
     program = Program(scopes)
+    program.checkpoints = all(request.checkpoints for request in requests)
     tables.load()
     found = [program.reached(source_module.read(request.fn)) for request in requests]
     module = Module({name for fn in found for name in _taken(fn)})

@@ -307,7 +307,8 @@ class Instrument:
         written = {v.name for s in ir.walk(stmt.body) for v in ir.writes(s)}
         pre: list[ir.Stmt] = []
         changes: dict[str, ir.Atom] = {}
-        for field_name, atom in (("start", stmt.start), ("stop", stmt.stop), ("step", stmt.step)):
+        fields = ("start", "stop", "step", "checkpoint")
+        for field_name, atom in ((f, getattr(stmt, f)) for f in fields):
             if not isinstance(atom, ir.Var):
                 continue
             names, contents = self.needs.roots_of([atom])

@@ -131,6 +131,14 @@ def effects(program: Program, facts: Facts) -> Effects:
     return out
 
 
+def written_in(program: Program, found: Effects, block: ir.Block) -> set[str]:
+    """The memory classes (their roots) that a block of a function may write."""
+    part = Effects(found.facts, dict(found.parent))
+    for stmt in ir.walk(block):
+        _stmt(program, found.facts, part, stmt)
+    return {found.root(name) for name in part.marks}
+
+
 def summary(program: Program, fn: ir.Function, types: tuple[ty.Type, ...]) -> Summary:
     """The effects of a callee; recursion runs to a fixed point."""
     cache: dict[object, Summary] = program.__dict__.setdefault("_summaries", {})

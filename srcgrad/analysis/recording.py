@@ -8,7 +8,9 @@ automatic differentiation, 2005); a store keeps the elements it overwrites, neve
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from srcgrad.analysis.checkpoint import State, state_of
 from srcgrad.analysis.control import Control, Instrument, upward_exposed
 from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
@@ -46,6 +48,9 @@ class Recording:
     needed: set[str] = field(default_factory=set)  # every variable that the reverse sweep reads
     # handlers (of which `try`, the how manieth) that the reverse sweep can't go back through
     closed: set[tuple[int, int]] = field(default_factory=set)
+    states: dict[int, State] = field(default_factory=dict)  # of checkpointed loops
+    # checkpointed loop -> memory classes whose contents at its entry are read before it
+    rewound: dict[int, set[str]] = field(default_factory=dict)
 
     def is_tracked(self, name: str) -> bool:
         """Whether a memory variable's shadow is made in the forward sweep, where the array is."""
@@ -78,6 +83,7 @@ def record(unit: Unit, names: Names) -> Recording:
     needs = NeedsTable(unit)
     unit.masked = needs.lanes.masked
     found = Recording(unit, needs, Control())
+    _find_states(found)
     _choose_tracking(found)
     flow = _Flow(found)
     flow.run()
@@ -86,6 +92,7 @@ def record(unit: Unit, names: Names) -> Recording:
     body = work.run()
     unit.refresh(body)
     found.control = work.control
+    _find_states(found)
     needs._again.clear()
     needs._places.clear()
     needs._writers.clear()
@@ -95,10 +102,20 @@ def record(unit: Unit, names: Names) -> Recording:
     flow.run()
     found.reversed_ = _reversed(unit, flow)
     found.undone = flow.undone
+    found.rewound = flow.rewound
     found.needed = flow.needed_anywhere()
     _place(found, flow)
     close_handlers(found)
     return found
+
+
+def _find_states(found: Recording) -> None:
+    unit = found.unit
+    found.states = {
+        s.sid: state_of(unit, s)
+        for s in ir.walk(unit.body)
+        if isinstance(s, ir.For) and unit.checkpointed(s)
+    }
 
 
 def _reversed(unit: Unit, flow: _Flow) -> set[int]:
@@ -209,6 +226,7 @@ class _Flow:
         self.unit = found.unit
         self.saved: dict[int, set[str]] = {}
         self.undone: set[int] = set()
+        self.rewound: dict[int, set[str]] = {}
         self.consumers: dict[str, set[int]] = {}
         self.contents: set[str] = set()
         self.breaks: list[list[Live]] = []
@@ -223,6 +241,10 @@ class _Flow:
                 # The caller may read these elements again: leave them as they were.
                 start |= {"@" + unit.fx.root(name)}
         self.block(unit.body, start)
+
+    @cached_property
+    def bound_before(self) -> dict[int, frozenset[str]]:
+        return _bound_before(self.unit)
 
     def needed_anywhere(self) -> set[str]:
         return set(self.consumers)
@@ -255,6 +277,8 @@ class _Flow:
                 atoms = [stmt.start, stmt.step]
                 if stmt.sid not in control.trips:
                     atoms.append(stmt.stop)
+                if stmt.sid in found.states and stmt.checkpoint is not None:
+                    atoms.append(stmt.checkpoint)
                 names, _ = found.needs.roots_of(atoms)
                 out.after |= names
         if isinstance(stmt, ir.For | ir.While | ir.If | ir.Try) and stmt.sid in found.reversed_:
@@ -307,6 +331,8 @@ class _Flow:
                 arms = [self.block(stmt.body, live), self.block(stmt.orelse, live)]
                 alive = [a for a in arms if a is not None]
                 return frozenset().union(*alive) | needs.after if alive else None
+            case ir.For() if stmt.sid in self.found.states:
+                return self.checkpointed(stmt, live, needs)
             case ir.For() | ir.While():
                 return self.loop(stmt, live, needs)
             case ir.With():
@@ -412,6 +438,28 @@ class _Flow:
         after: Live = frozenset().union(*ends)
         return (after - {target} if target else after) | needs.after
 
+    def checkpointed(self, stmt: ir.For, live: Live, needs: Needs) -> Live:
+        """Its iterations need nothing of each other, and the state at its entry comes back from
+        the first snapshot."""
+        state = self.found.states[stmt.sid]
+        bound = {stmt.target.name}
+        for s in ir.walk(stmt.body):
+            bound |= {v.name for v in ir.writes(s)}
+            if self.unit.leaves_saved(s):
+                bound.add(saved_name(s))
+        held = live & bound & self.bound_before[stmt.sid]
+        if held:
+            self.saved.setdefault(stmt.sid, set()).update(held)
+        self.rewound.setdefault(stmt.sid, set()).update(
+            root for root in state.written if "@" + root in live
+        )
+        self.continues.append([])
+        # What may have no value yet is kept where it is bound.
+        end = self.block(stmt.body, (live & bound) - held)
+        ends = [x for x in (end, *self.continues.pop()) if x is not None]
+        kept = live - bound - {"@" + root for root in state.written}
+        return (kept.union(*ends) - {stmt.target.name}) | needs.after
+
     def try_(self, stmt: ir.Try, live: Live) -> Live | None:
         body = self.block(stmt.body, live)
         inside = live if body is None else live | body
@@ -435,6 +483,10 @@ def _place(found: Recording, flow: _Flow) -> None:
             if unit.is_active(name) and unit.kind(name) == "memory" and found.is_tracked(name):
                 continue
             found.saves.setdefault(sid, []).append(_save(found, flow, sid, name, bound))
+    for sid, state in found.states.items():
+        found.initial += [
+            k.name for k in state.kept if k.name not in {*bound[sid], *found.initial}
+        ]
     for stmt in ir.walk(unit.body):
         for v in ir.writes(stmt):
             if unit.is_active(v) and found.is_tracked(v.name):
@@ -445,7 +497,7 @@ def _save(
     found: Recording, flow: _Flow, sid: int, name: str, bound: dict[int, frozenset[str]]
 ) -> Save:
     unit = found.unit
-    loops = unit.loops[sid]
+    loops = unit.taping[sid]
     if name in bound[sid]:
         return Save(sid, name, "before", bool(loops))
     once = len(unit.defs.get(name, ())) == 1 or name.startswith("saved%")
@@ -530,9 +582,9 @@ def _pair(found: Recording, stmt: ir.Stmt, name: str, bound: dict[int, frozenset
         and not isinstance(unit.type(name), ty.Unknown)
     ):
         return
-    loops = unit.loops[stmt.sid]
+    loops = unit.taping[stmt.sid]
     defs = unit.defs.get(name, ())
-    if not loops and len(defs) == 1 and name not in unit.params:
+    if not unit.loops[stmt.sid] and len(defs) == 1 and name not in unit.params:
         return
     if name not in bound[stmt.sid] and name not in found.initial:
         found.initial.append(name)

@@ -121,10 +121,28 @@ class Unit:
         visit(self.body, ())
         return out
 
+    def checkpointed(self, stmt: ir.Stmt) -> bool:
+        """Whether a loop is run again from snapshots in the reverse sweep, instead of taped."""
+        if not isinstance(stmt, ir.For) or stmt.checkpoint is None:
+            return False
+        return self.program.checkpoints and any(map(self.differentiates, ir.walk(stmt.body)))
+
+    @cached_property
+    def taping(self) -> dict[int, tuple[int, ...]]:
+        """For each statement the loops that it is executed in more often than it is reversed: all
+        around it but leading checkpointed ones, of which one iteration is on record at a time."""
+        out: dict[int, tuple[int, ...]] = {}
+        for sid, around in self.loops.items():
+            k = 0
+            while k < len(around) and self.checkpointed(self.by_sid[around[k]]):
+                k += 1
+            out[sid] = around[k:]
+        return out
+
     def refresh(self, body: ir.Block) -> None:
         """Take a rewritten body."""
         self.body = body
-        for name in ("defs", "place", "by_sid", "loops", "readers"):
+        for name in ("defs", "place", "by_sid", "loops", "taping", "readers"):
             self.__dict__.pop(name, None)
 
     @cached_property

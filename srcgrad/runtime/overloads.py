@@ -126,7 +126,20 @@ def memory(o: Overloads) -> None:
         arrays = [k for k, t in enumerate((*written, *others)) if o.is_array(t)]
         first = len(tuple(written))
         pairs = [(i, j) for i in arrays for j in arrays if i < j and i < first]
-        return _apart(o, first, pairs, [getattr(n, "literal_value", "?") for n in names])
+        shown = [getattr(n, "literal_value", "?") for n in names]
+        places = [f"written[{k}]" if k < first else f"others[{k - first}]" for k in range(len(shown))]
+        told = (
+            "the arguments {0} and {1} share memory and the function writes into {0}: pass a copy "
+            "of one of them"
+        )
+        return _apart(o, "written, others, names", places, pairs, told, shown)
+
+    def state_apart(values: Any, names: Any) -> Any:
+        arrays = [k for k, t in enumerate(values) if o.is_array(t)]
+        pairs = [(i, j) for i in arrays for j in arrays if i < j]
+        shown = [getattr(n, "literal_value", "?") for n in names]
+        places = [f"values[{k}]" for k in range(len(shown))]
+        return _apart(o, "values, names", places, pairs, support.STATE_SHARED, shown)
 
     def add(a: Any, b: Any) -> Any:
         if o.is_array(a) or o.is_number(a):
@@ -149,24 +162,21 @@ def memory(o: Overloads) -> None:
     o.give(support.seed, seed)
     o.give(support.gradient, gradient)
     o.give(support.refuse_shared, refuse_shared, literal=True)
+    o.give(support.state_apart, state_apart, literal=True)
     o.give(support.add, add)
     o.give(support.accumulate, add)
     o.give(support.item_add, item_add)
 
 
-def _apart(o: Overloads, first: int, pairs: list[tuple[int, int]], names: list[str]) -> Any:
+def _apart(
+    o: Overloads, params: str, places: list[str], pairs: list[tuple[int, int]], told: str,
+    shown: list[str],
+) -> Any:  # fmt: skip
     """A function that raises when two arrays may share memory: their extents overlap."""
-
-    def place(k: int) -> str:
-        return f"written[{k}]" if k < first else f"others[{k - first}]"
-
-    rows = ["def check(written, others, names):"]
+    rows = [f"def check({params}):"]
     for i, j in pairs:
-        message = (
-            f"the arguments {names[i]} and {names[j]} share memory and the function writes into "
-            f"{names[i]}: pass a copy of one of them"
-        )
-        rows.append(f"    p, q = extent({place(i)}), extent({place(j)})")
+        rows.append(f"    p, q = extent({places[i]}), extent({places[j]})")
+        message = told.format(shown[i], shown[j])
         rows.append(f"    if p[0] < q[1] and q[0] < p[1]:\n        raise AliasError({message!r})")
     text = "\n".join([*rows, "    return None", ""])
     return _written(text, "check", extent=o.extent, AliasError=AliasError)

@@ -653,6 +653,24 @@ from srcgrad.runtime.support.reduce import (
 from srcgrad.runtime.support.reduce import (
     valid as valid,
 )
+from srcgrad.runtime.support.revolve import (
+    STATE_SHARED as STATE_SHARED,
+)
+from srcgrad.runtime.support.revolve import (
+    next_snapshot as next_snapshot,
+)
+from srcgrad.runtime.support.revolve import (
+    own_state as own_state,
+)
+from srcgrad.runtime.support.revolve import (
+    put_state as put_state,
+)
+from srcgrad.runtime.support.revolve import (
+    snapshot_limit as snapshot_limit,
+)
+from srcgrad.runtime.support.revolve import (
+    state_apart as state_apart,
+)
 from srcgrad.runtime.support.rulechecks import (
     captured as captured,
 )

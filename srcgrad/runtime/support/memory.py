@@ -72,7 +72,7 @@ def refuse_shared(
         for j, b in enumerate(values):
             if j == k or (j < k):
                 continue
-            if _share(a, b):
+            if shares(a, b):
                 raise error(
                     "AliasError",
                     f"the arguments {names[k]} and {names[j]} share memory and the function "
@@ -81,7 +81,8 @@ def refuse_shared(
                 )
 
 
-def _share(a: Any, b: Any) -> bool:
+def shares(a: Any, b: Any) -> bool:
+    """Whether arrays in two values share memory."""
     for x in _arrays(a):
         for y in _arrays(b):
             if np.may_share_memory(x, y):

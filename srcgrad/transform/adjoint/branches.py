@@ -10,6 +10,7 @@ from srcgrad.analysis.effects import RESULT
 from srcgrad.analysis.liveness import Liveness, liveness
 from srcgrad.ir import nodes as ir
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint import checkpoint
 from srcgrad.transform.adjoint.adjoints import _literal
 from srcgrad.transform.adjoint.calls import Calls
 from srcgrad.transform.adjoint.state import Adj, State, copy_state
@@ -186,7 +187,9 @@ class Branches(Calls):
         if body and marker is not None:
             # Only the last iteration can have been left early.
             body.append(syn.assign(marker, syn.number(0)))
-        if body:
+        if stmt.sid in self.found.states:
+            self.out += checkpoint.reverse(self.slots.checkpointed[stmt.sid], self.primal, body)
+        elif body:
             self.out.append(self.reversed_loop(stmt, body))
 
     def written_in(self, stmt: ir.For | ir.While) -> set[str]:

@@ -106,6 +106,14 @@ class Plain:
     order: list[list[ast.stmt]]
     names: dict[tuple[ir.Function, tuple[ty.Type, ...]], str] = field(default_factory=dict)
 
+    def is_written_out(self, facts: Facts, stmt: ir.Stmt) -> bool:
+        """Whether a statement calls a nested function or, for Numba, any function with source."""
+        if is_nested_call(facts, stmt):
+            return True
+        called = isinstance(stmt, ir.Assign | ir.Effect)
+        user = isinstance(facts.targets.get(stmt.sid), User)
+        return called and user and self.module.backend == "numba"
+
     def call(
         self, facts: Facts, stmt: ir.Stmt, print_bound: Callable[[object], ast.expr],
         print_atom: Callable[[ir.Atom], ast.expr], differentiated: Callable[[ir.Stmt], bool],
@@ -116,7 +124,7 @@ class Plain:
             assert target.source is not None
             made = self.call_of(target.source, print_bound)
             return made if target.entry.kind == "nondiff" else syn.expr("t[0]", t=made)
-        if not isinstance(target, User) or target.fn.fn is not None:
+        if not isinstance(target, User) or not self.is_written_out(facts, stmt):
             return None
         if target.closure is not None and is_python(facts, target.closure, differentiated):
             return None
@@ -161,7 +169,7 @@ class Plain:
             return [ast.Expr(made)]
 
         text.replaces = replaces
-        text.is_replaced = lambda stmt: is_nested_call(facts, stmt)
+        text.is_replaced = lambda stmt: self.is_written_out(facts, stmt)
         params = [ast.arg(p.name) for p in facts.fn.params] + [ast.arg(n) for n in facts.fn.free]
         args = ast.arguments([], params, None, [], [], None, [])
         lines = text.block(body) or [ast.Pass()]

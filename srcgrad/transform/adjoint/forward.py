@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from srcgrad.analysis.checkpoint import is_message
 from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.targets import Construct, Container, Library, User, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.adjoint import closures, userrules
+from srcgrad.transform.adjoint import checkpoint, closures, userrules
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.module import Module
@@ -303,7 +304,9 @@ class Forward:
                 return []
 
     def replaces(self, stmt: ir.Stmt) -> list[ast.stmt] | None:
-        """Calls of differentiated user functions, and in-place updates that overlap."""
+        """Checkpointed loops, and calls of differentiated user functions."""
+        if isinstance(stmt, ir.For) and stmt.sid in self.found.states:
+            return self.checkpointed(stmt)
         if isinstance(stmt, ir.Assign | ir.Effect):
             target = self.unit.facts.targets.get(stmt.sid)
             if isinstance(target, User):
@@ -313,6 +316,58 @@ class Forward:
             if closures.is_nested_call(self.unit.facts, stmt):
                 return self.nested_value(stmt)
         return None
+
+    # ---- checkpointed loops ----
+
+    def checkpointed(self, stmt: ir.For) -> list[ast.stmt]:
+        loop = self.slots.checkpointed.get(stmt.sid)
+        if loop is None:
+            loop = checkpoint.Loop(
+                stmt, self.found, self.text, self.slots, self.plain_block, self.taped_block
+            )
+            self.slots.checkpointed[stmt.sid] = loop
+        return checkpoint.forward(loop)
+
+    def taped_block(self, block: ir.Block, again: bool) -> list[ast.stmt]:
+        """A block with what is recorded beside it; `again`: it has been run before."""
+        text, outer = self.text, self.text.replaces
+        if again:
+            text.replaces = lambda s: [] if is_message(self.unit, s) else outer(s)
+        out = text.block(block)
+        text.replaces = outer
+        return out
+
+    def plain_block(self, block: ir.Block, again: bool) -> list[ast.stmt]:
+        """A block without anything beside it."""
+        text = self.text
+        outer = {
+            name: getattr(text, name)
+            for name in ("before", "after", "replaces", "is_replaced", "is_hooked", "named")
+        }
+
+        def replaces(stmt: ir.Stmt) -> list[ast.stmt] | None:
+            if again and is_message(self.unit, stmt):
+                return []
+            return self.plain_call(stmt)
+
+        text.before = text.after = lambda _: []
+        text.is_hooked = lambda _: False
+        text.replaces, text.is_replaced = replaces, self.is_plain_call
+        text.named = set()
+        out = text.block(block)
+        for name, value in outer.items():
+            setattr(text, name, value)
+        return out
+
+    def is_plain_call(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement calls a nested function, which is written out."""
+        return self.callees.plain.is_written_out(self.unit.facts, stmt)
+
+    def plain_call(self, stmt: ir.Stmt) -> list[ast.stmt] | None:
+        if not self.is_plain_call(stmt):
+            return None
+        assert isinstance(stmt, ir.Assign | ir.Effect)
+        return self.nested_value(stmt)
 
     def is_replaced(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Assign | ir.Effect):

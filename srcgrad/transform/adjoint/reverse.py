@@ -31,7 +31,8 @@ class Reverse(Blocks):
             case ir.For() | ir.While():
                 self.loop(stmt)
                 for save in self.found.saves.get(stmt.sid, ()):
-                    self.emit(*self.slots.restore(save))
+                    if save.when == "before":
+                        self.emit(*self.slots.restore(save))
             case ir.With(special="adjoint_of"):
                 self.user_code(stmt)
             case ir.With():

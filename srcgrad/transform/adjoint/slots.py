@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from srcgrad.analysis.recording import Recording, Save
 from srcgrad.analysis.targets import Container, Library
@@ -15,6 +16,9 @@ from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import Tapes
 from srcgrad.transform.text import Text
 
+if TYPE_CHECKING:
+    from srcgrad.transform.adjoint.checkpoint import Loop
+
 
 @dataclass
 class Slots:
@@ -24,6 +28,7 @@ class Slots:
     text: Text
     tapes: list[str] = field(default_factory=list)
     arrays: Tapes | None = None  # for Numba
+    checkpointed: dict[int, Loop] = field(default_factory=dict)  # loops that keep snapshots
     _names: dict[tuple[int, str], str] = field(default_factory=dict)
 
     def slot(self, sid: int, what: str, base: str, taped: bool) -> str:
@@ -55,7 +60,7 @@ class Slots:
         """The arrays for what is recorded in a loop, before it (Numba)."""
         if self.arrays is None or not isinstance(stmt, ir.For):
             return []
-        if self.found.unit.loops[stmt.sid]:
+        if self.found.unit.taping[stmt.sid] or stmt.sid in self.found.states:
             return []
         inside = [stmt, *(s for b in ir.blocks(stmt) for s in ir.walk(b))]
         for s in inside:
@@ -85,7 +90,7 @@ class Slots:
         return self.text.var(saved_name(stmt))
 
     def in_loop(self, stmt: ir.Stmt) -> bool:
-        return bool(self.found.unit.loops[stmt.sid])
+        return bool(self.found.unit.taping[stmt.sid])
 
     # ---- values and bindings ----
 

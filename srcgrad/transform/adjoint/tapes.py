@@ -50,7 +50,7 @@ class Tapes:
     def wants(self, sid: int, slot: str, t: ty.Type) -> bool:
         """Whether the record at a statement goes into an array; it is one from then on."""
         dtype = dtype_of(t)
-        nest = self.nest(self.unit.loops[sid]) if dtype is not None else None
+        nest = self.nest(self.unit.taping[sid]) if dtype is not None else None
         if nest is None:
             return False
         self.arrays[slot] = nest
@@ -85,6 +85,8 @@ class Tapes:
         if not found or not all(isinstance(s, ir.For) for s in found):
             return None
         around = [s for s in found if isinstance(s, ir.For)]
+        if any(s.sid in self.found.states for s in around):
+            return None
         targets = [self.text.var(s.target.name) for s in around]
         if len(set(targets)) != len(targets) or "_" in targets:
             return None
