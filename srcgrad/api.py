@@ -245,9 +245,8 @@ class GradFunction(Derivative, Generic[P]):
         return primal_of(self)
 
     def _compile(
-        self, types: tuple[ty.Type, ...], scopes: Any, backend: str | None = None,
-        seen_through: bool = False,
-    ) -> pipeline.Compiled:  # fmt: skip
+        self, types: tuple[ty.Type, ...], scopes: Any, backend: str = "", seen: bool = False
+    ) -> pipeline.Compiled:
         backend = backend or self._backend
         other = next(filter(None, map(foreign.found_in, types)), "")
         if backend != "numba" and (other or not self._specialize):
@@ -261,7 +260,7 @@ class GradFunction(Derivative, Generic[P]):
         options = tuple(self._options.items()) if backend == "numba" else ()
         request = pipeline.Request(
             target, self._mode, wrt, types, self._aux, single, backend, options,
-            self._results, not isinstance(self._out, tuple | list), other, not seen_through,
+            self._results, not isinstance(self._out, tuple | list), other, not seen,
         )  # fmt: skip
         made = pipeline.compile_request(request, scopes)
         if inner is not None:

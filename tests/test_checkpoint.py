@@ -52,7 +52,7 @@ def same(a, b):
     return np.array_equal(a, b)
 
 
-# ---- the gradient of the plain loop ------------------------------------------------------------
+# ---- the gradient of the plain loop -----------------------------------------------------------
 
 
 @pytest.mark.parametrize("specialize", [True, False], ids=["typed", "generic"])
@@ -138,7 +138,7 @@ def test_vectors_of_results(plain):
     assert same(trace(states)(V), trace(plainly)(V))
 
 
-# ---- how often, how much -------------------------------------------------------------------------
+# ---- how often, how much ----------------------------------------------------------------------
 
 CALLS = [0]
 
@@ -250,7 +250,7 @@ def test_peak_memory(f):
     assert peaks[1] < peaks[0] + 1.0  # it does not grow with the number of iterations
 
 
-# ---- ahead of time -------------------------------------------------------------------------------
+# ---- ahead of time ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["in_place", "bound_again", "swapped", "numbers"])
@@ -265,7 +265,7 @@ def test_standalone_text_needs_only_numpy(name, tmp_path):
     assert same(getattr(built, f"{name}_grad")(V, 0.3, 9), want)
 
 
-# ---- refusals ----------------------------------------------------------------------------------
+# ---- refusals ---------------------------------------------------------------------------------
 
 
 def leaves(x, n):

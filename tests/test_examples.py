@@ -121,3 +121,15 @@ def test_tour(tmp_path, monkeypatch):
     assert before < 2e-4 < 1e-3 < after
     assert "2.866, clipped 1.500" in said
     assert "eval runs code that can't be read when compiling" in said
+
+
+def test_heat_inverse(tmp_path):
+    text = run("heat_inverse.py", tmp_path, "--plot", str(tmp_path / "fields.png"))
+    taped = float(re.search(r"taped +(\S+) MB", text)[1])
+    kept = float(re.search(r"checkpointed +(\S+) MB", text)[1])
+    assert kept < taped / 40
+    assert "the gradients are equal to the last bit" in text
+    start, found = re.search(r"temperature: (\S+) at the start, (\S+) found", text).groups()
+    assert float(found) < 0.7 * float(start)
+    assert float(re.search(r"final temperature: (\S+)", text)[1]) < 0.02
+    assert (tmp_path / "fields.png").exists() or "matplotlib is not installed" in text

@@ -50,12 +50,7 @@ def state_of(unit: Unit, stmt: ir.For) -> State:
     _refuse_impure(unit, stmt.body)
     live = liveness(unit.body, lambda s: [v.name for v in ir.reads(s)])
     head = live.before[stmt.body[0].sid] - {stmt.target.name}
-    bound = {
-        v.name
-        for s in ir.walk(stmt.body)
-        for v in ir.writes(s)
-        if not _stays(unit, s)
-    }
+    bound = {v.name for s in ir.walk(stmt.body) for v in ir.writes(s) if not _stays(unit, s)}
     stored = written_in(unit.program, unit.fx, stmt.body)
     kept: list[Kept] = []
     for name in sorted(head):
@@ -135,7 +130,7 @@ def _refuse_impure(unit: Unit, block: ir.Block) -> None:
             raise located(
                 NotDifferentiable,
                 stmt.loc,
-                f"{what} may do something else when it is called again, as a checkpointed loop does",
+                f"{what} may do something else when it is called again, as checkpointed loops do",
                 fixes=["call it before the loop and store what it gives"],
             )
 

@@ -14,6 +14,7 @@ from srcgrad.analysis.checkpoint import State, state_of
 from srcgrad.analysis.control import Control, Instrument, upward_exposed
 from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
+from srcgrad.analysis.placement import Save, bound_before, place
 from srcgrad.analysis.targets import Container, Library, User
 from srcgrad.analysis.trying import close_handlers
 from srcgrad.analysis.unit import Unit
@@ -22,16 +23,6 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 
 Live = frozenset[str]  # variables, and "@root" for the contents of a memory class
-
-
-@dataclass
-class Save:
-    """One value kept at one assignment: before it (the older value) or after it (its own)."""
-
-    sid: int
-    var: str
-    when: str  # "before", "after", or "again": computed again at the head of the reverse
-    taped: bool
 
 
 @dataclass
@@ -104,7 +95,7 @@ def record(unit: Unit, names: Names) -> Recording:
     found.undone = flow.undone
     found.rewound = flow.rewound
     found.needed = flow.needed_anywhere()
-    _place(found, flow)
+    place(found, flow.saved, flow.consumers)
     close_handlers(found)
     return found
 
@@ -244,7 +235,7 @@ class _Flow:
 
     @cached_property
     def bound_before(self) -> dict[int, frozenset[str]]:
-        return _bound_before(self.unit)
+        return bound_before(self.unit)
 
     def needed_anywhere(self) -> set[str]:
         return set(self.consumers)
@@ -468,170 +459,6 @@ class _Flow:
         alive = [e for e in ends if e is not None]
         merged: Live = frozenset().union(inside, *alive)
         return self.block(stmt.final, merged)
-
-
-# ---- where each value is kept ----------------------------------------------------------
-
-
-def _place(found: Recording, flow: _Flow) -> None:
-    unit = found.unit
-    bound = _bound_before(unit)
-    for sid, names in sorted(flow.saved.items()):
-        for name in sorted(names):
-            if found.control.resets.get(sid) is not None:
-                continue
-            if unit.is_active(name) and unit.kind(name) == "memory" and found.is_tracked(name):
-                continue
-            found.saves.setdefault(sid, []).append(_save(found, flow, sid, name, bound))
-    for sid, state in found.states.items():
-        found.initial += [
-            k.name for k in state.kept if k.name not in {*bound[sid], *found.initial}
-        ]
-    for stmt in ir.walk(unit.body):
-        for v in ir.writes(stmt):
-            if unit.is_active(v) and found.is_tracked(v.name):
-                _pair(found, stmt, v.name, bound)
-
-
-def _save(
-    found: Recording, flow: _Flow, sid: int, name: str, bound: dict[int, frozenset[str]]
-) -> Save:
-    unit = found.unit
-    loops = unit.taping[sid]
-    if name in bound[sid]:
-        return Save(sid, name, "before", bool(loops))
-    once = len(unit.defs.get(name, ())) == 1 or name.startswith("saved%")
-    if loops and once and all(_inside(unit, sid, c) for c in flow.consumers.get(name, ())):
-        cheap = computed_again(found, sid)
-        return Save(sid, name, "again", False) if cheap else Save(sid, name, "after", True)
-    if name not in found.initial:
-        found.initial.append(name)
-    return Save(sid, name, "before", bool(loops))
-
-
-_AGAIN = frozenset(["neg", "pos", "add", "sub", "mul"])
-
-
-def computed_again(found: Recording, sid: int) -> bool:
-    """Whether the reverse sweep gets a number back by cheap arithmetic on what it has at hand."""
-    unit = found.unit
-    stmt = unit.by_sid[sid]
-    if not isinstance(stmt, ir.Assign) or stmt.inplace is not None:
-        return False
-    if not isinstance(unit.type(stmt.target.name), ty.Number):
-        return False
-    return all(_at_hand(found, a, stmt) for a in ir.operands(stmt.value)) and _is_cheap(unit, stmt)
-
-
-def _is_cheap(unit: Unit, stmt: ir.Assign) -> bool:
-    match stmt.value:
-        case ir.Op(op, args):
-            return op in _AGAIN and all(isinstance(unit.facts.of(a), ty.Number) for a in args)
-        case ir.Index(obj, key):
-            stored = isinstance(obj, ir.Var) and unit.fx.stored(obj.name)
-            return isinstance(unit.facts.of(obj), ty.Array) and unit.basic(key) and not stored
-        case _:
-            return False
-
-
-def _at_hand(found: Recording, a: ir.Atom, stmt: ir.Assign) -> bool:
-    """Whether an operand has the value it had at `stmt` throughout the reverse of its block."""
-    unit = found.unit
-    if not isinstance(a, ir.Var):
-        return True
-    again = found.needs.again(a.name)
-    if again is not None:
-        return all(_at_hand(found, b, stmt) for b in ir.operands(again.value))
-    defs = unit.defs.get(a.name, [])
-    if unit.fx.stored(a.name):
-        return False
-    if a.name in unit.params:
-        return not defs
-    if defs and all(isinstance(d, ir.For) for d in defs):
-        return any(d.sid in unit.loops[stmt.sid] for d in defs)
-    if len(defs) != 1:
-        return False
-    if not unit.loops[defs[0].sid]:
-        return True
-    here, there = unit.place[stmt.sid], unit.place[defs[0].sid]
-    same = here[:-1] == there[:-1] and here[-1][0] == there[-1][0] and there < here
-    return (
-        same
-        and computed_again(found, defs[0].sid)
-        and any(s.var == a.name and s.when == "again" for s in found.saves.get(defs[0].sid, ()))
-    )
-
-
-def _inside(unit: Unit, sid: int, consumer: int) -> bool:
-    """Whether a consumer's reverse runs after the head of the reverse of the block of `sid`."""
-    here, there = unit.place[sid], unit.place[consumer]
-    if not set(unit.loops[sid]) & set(unit.loops[consumer]) and consumer not in unit.loops[sid]:
-        return True
-    depth = len(here) - 1
-    if len(there) <= depth or there[:depth] != here[:depth] or there[depth][0] != here[depth][0]:
-        return False
-    return there[depth][1] >= here[depth][1]
-
-
-def _pair(found: Recording, stmt: ir.Stmt, name: str, bound: dict[int, frozenset[str]]) -> None:
-    """A tracked variable that is bound again keeps its older array and shadow."""
-    unit = found.unit
-    if (
-        isinstance(stmt, ir.Assign)
-        and stmt.inplace
-        and not isinstance(unit.type(name), ty.Unknown)
-    ):
-        return
-    loops = unit.taping[stmt.sid]
-    defs = unit.defs.get(name, ())
-    if not unit.loops[stmt.sid] and len(defs) == 1 and name not in unit.params:
-        return
-    if name not in bound[stmt.sid] and name not in found.initial:
-        found.initial.append(name)
-    found.pairs[stmt.sid] = Save(stmt.sid, name, "before", bool(loops))
-
-
-def _bound_before(unit: Unit) -> dict[int, frozenset[str]]:
-    """For each statement the variables that surely have a value before it."""
-    out: dict[int, frozenset[str]] = {}
-
-    def visit(block: ir.Block, have: frozenset[str]) -> frozenset[str] | None:
-        now: frozenset[str] | None = have
-        for stmt in block:
-            if now is None:
-                out[stmt.sid] = have
-                for b in ir.blocks(stmt):
-                    visit(b, have)
-                continue
-            out[stmt.sid] = now
-            match stmt:
-                case ir.If():
-                    arms = [visit(stmt.body, now), visit(stmt.orelse, now)]
-                    alive = [a for a in arms if a is not None]
-                    now = frozenset.intersection(*alive) if alive else None
-                case ir.For():
-                    visit(stmt.body, now | {stmt.target.name})
-                case ir.While():
-                    visit(stmt.body, now)
-                case ir.With():
-                    now = visit(stmt.body, now)
-                case ir.Try():
-                    visit(stmt.body, now)
-                    for h in stmt.handlers:
-                        visit(h.body, now)
-                    visit(stmt.orelse, now)
-                    last = visit(stmt.final, now)
-                    now = now if last is None else last
-                case ir.Exit():
-                    now = None
-                case _:
-                    now = now | {v.name for v in ir.writes(stmt)}
-                    if unit.leaves_saved(stmt):
-                        now = now | {saved_name(stmt)}
-        return now
-
-    visit(unit.body, frozenset(unit.params))
-    return out
 
 
 __all__ = ["Recording", "Save", "may_hold_memory", "record"]

@@ -18,6 +18,7 @@ from srcgrad.runtime import support
 from srcgrad.runtime.overloads_reduce import reductions
 from srcgrad.runtime.overloads_rules import rules
 from srcgrad.runtime.support import jit
+from srcgrad.runtime.support.revolve import STATE_SHARED
 
 
 class Overloads:
@@ -127,7 +128,8 @@ def memory(o: Overloads) -> None:
         first = len(tuple(written))
         pairs = [(i, j) for i in arrays for j in arrays if i < j and i < first]
         shown = [getattr(n, "literal_value", "?") for n in names]
-        places = [f"written[{k}]" if k < first else f"others[{k - first}]" for k in range(len(shown))]
+        places = [f"written[{k}]" for k in range(first)]
+        places += [f"others[{k}]" for k in range(len(shown) - first)]
         told = (
             "the arguments {0} and {1} share memory and the function writes into {0}: pass a copy "
             "of one of them"
@@ -139,7 +141,7 @@ def memory(o: Overloads) -> None:
         pairs = [(i, j) for i in arrays for j in arrays if i < j]
         shown = [getattr(n, "literal_value", "?") for n in names]
         places = [f"values[{k}]" for k in range(len(shown))]
-        return _apart(o, "values, names", places, pairs, support.STATE_SHARED, shown)
+        return _apart(o, "values, names", places, pairs, STATE_SHARED, shown)
 
     def add(a: Any, b: Any) -> Any:
         if o.is_array(a) or o.is_number(a):

@@ -654,9 +654,6 @@ from srcgrad.runtime.support.reduce import (
     valid as valid,
 )
 from srcgrad.runtime.support.revolve import (
-    STATE_SHARED as STATE_SHARED,
-)
-from srcgrad.runtime.support.revolve import (
     next_snapshot as next_snapshot,
 )
 from srcgrad.runtime.support.revolve import (

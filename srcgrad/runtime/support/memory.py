@@ -414,6 +414,3 @@ def pop_back(x: Any, x_bar: Any, key: int, popped: Any, v_bar: Any) -> None:
     where = len(x) + 1 + key if key < 0 else key
     x.insert(where, value)
     x_bar.insert(where, bar)
-
-
-__all__ = ["is_floating"]

@@ -60,6 +60,7 @@ def snapshot_limit(snapshots: Any, steps: int) -> int:
         kept += 1
     return kept
 
+
 def own_state(x: Any) -> Any:
     """A copy of one variable of a checkpointed loop's state, of a type not known when compiling.
 
@@ -73,6 +74,8 @@ def own_state(x: Any) -> Any:
         return type(x)(*parts) if hasattr(x, "_fields") else tuple(parts)
     if x is None or is_number(x) or isinstance(x, np.ndarray | str):
         return own(x)
+    if hasattr(x, "__array_function__"):
+        return x.copy()
     raise error(
         "UnsupportedSyntax",
         f"the state of a checkpointed loop holds a value of type {type(x).__name__}: it may hold "

@@ -759,9 +759,9 @@ def _free_names(stmts: list[ast.stmt]) -> list[str]:
 
 def _maybe_unbound(unit: Unit, sweeps: Sweeps, carried: list[str], bound: set[str]) -> list[str]:
     """Names that some return may reach without a value."""
-    from srcgrad.analysis.recording import _bound_before
+    from srcgrad.analysis.placement import bound_before
 
-    table = _bound_before(unit)
+    table = bound_before(unit)
     exits = [s for s in ir.walk(unit.body) if isinstance(s, ir.Exit) and s.kind == "return"]
     sure: set[str] | None = None
     for e in exits:

@@ -190,6 +190,21 @@ class _Again(Text):
         return self.owner.text.var(name)
 
 
+class Swapped(Text):
+    """Prints an expression with some variables replaced."""
+
+    owner: Text
+    swap: dict[str, ast.expr]
+
+    def atom(self, a: ir.Atom) -> ast.expr:
+        if isinstance(a, ir.Var):
+            return self.swap.get(a.name) or syn.name(self.owner.var(a.name))
+        return self.module.atom(a)
+
+    def var(self, name: str) -> str:
+        return self.owner.var(name)
+
+
 def _assigned(node: ast.stmt) -> set[str]:
     """Names that a statement binds or writes into."""
     out: set[str] = set()

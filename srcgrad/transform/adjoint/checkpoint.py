@@ -18,10 +18,7 @@ through each iteration after having run it again, from the latest snapshot befor
         ...                                           # the last iteration, recorded
     for t in range(n - 1, -1, -1):                    # reverse sweep
         if t < n - 1:
-            if snapshots[-1][0] > t:
-                snapshots.pop()
-            start, u = snapshots[-1]
-            ...                                       # from start to t, as in the forward sweep
+            ...                                       # from the latest snapshot to t, as above
             ...                                       # iteration t, recorded
         ...                                           # its reverse
 """
@@ -37,6 +34,7 @@ from srcgrad.analysis.checkpoint import Kept
 from srcgrad.analysis.recording import Recording
 from srcgrad.ir import nodes as ir
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.again import Again
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.text import Text
 
@@ -49,12 +47,14 @@ class Loop:
 
     stmt: ir.For
     found: Recording
-    text: Text
     slots: Slots
-    plain: Callable[[ir.Block, bool], Block]  # prints iterations without records
-    taped: Callable[[ir.Block, bool], Block]  # prints them with records
+    again: Again  # prints iterations
     names: dict[str, str] = field(default_factory=dict)
     parts: dict[str, ast.expr] = field(default_factory=dict)  # the range and the limit
+
+    @property
+    def text(self) -> Text:
+        return self.slots.text
 
     @property
     def kept(self) -> list[Kept]:
@@ -88,8 +88,6 @@ class Loop:
         unit = self.found.unit
         active = unit.is_active(k.name) and unit.kind(k.name) == "memory"
         return active and k.how == "object" and self.found.is_tracked(k.name)
-
-    # ---- iterations ----
 
     @property
     def counts(self) -> bool:
@@ -295,11 +293,11 @@ def forward(loop: Loop) -> Block:
     first = ast.List([loop.snapshot(syn.number(0))], ast.Load())
     out += [*loop.apart(), syn.assign(loop.name("snapshots"), first)]
     out.append(loop.next(syn.number(0), loop.get("steps")))
-    body = [*loop.sets_target(syn.name(index)), *loop.plain(stmt.body, False)]
+    body = [*loop.sets_target(syn.name(index)), *loop.again.plain(stmt.body, False)]
     out += loop.advance(index, syn.call("range", loop.last), loop.get("steps"), body)
     out += loop.fresh_shadows()
     last: Block = [] if target == "_" else [syn.assign(target, loop.position(loop.last))]
-    last += once(loop.taped(stmt.body, False))
+    last += once(loop.again.taped(stmt.body, False))
     out.append(ast.If(syn.expr("n > 0", n=loop.get("steps")), last, []))
     if loop.is_repeated:
         out.append(loop.slots.put(loop.tape(), loop.held(), True))
@@ -341,7 +339,7 @@ def reverse(loop: Loop, print_atom: Callable[[ir.Atom], ast.expr], body: Block) 
     outer = dict(text.printed)
     if loop.counts:
         text.printed[stmt.target.name] = again
-    steps = [*loop.sets_target(syn.name(again)), *loop.plain(stmt.body, True)]
+    steps = [*loop.sets_target(syn.name(again)), *loop.again.plain(stmt.body, True)]
     text.printed = outer
     set_ = loop.sets_target(syn.name(here))
     more = [*_again(loop, here, again, steps), *set_, *_recorded(loop)]
@@ -372,7 +370,7 @@ def _again(loop: Loop, here: str, again: str, steps: Block) -> Block:
 
 def _recorded(loop: Loop) -> Block:
     """The iteration with its records; what its result collected goes to the new shadows."""
-    out = [*loop.fresh_shadows(), *once(loop.taped(loop.stmt.body, True))]
+    out = [*loop.fresh_shadows(), *once(loop.again.taped(loop.stmt.body, True))]
     for k in loop.objects:
         if loop.is_tracked(k):
             after = syn.name(loop.name(f"{loop.bar(k)}_after"))

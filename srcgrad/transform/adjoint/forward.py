@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from srcgrad.analysis.checkpoint import is_message
 from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.targets import Construct, Container, Library, User, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.adjoint import checkpoint, closures, userrules
+from srcgrad.transform.adjoint import again, checkpoint, closures, userrules
+from srcgrad.transform.adjoint.base import Swapped
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.module import Module
@@ -249,7 +249,7 @@ class Forward:
 
     def swapped(self, stmt: ir.Assign, alias: ir.Var) -> ast.expr:
         """The statement's expression with the shadow in place of the array."""
-        printer = _Swapped(self.module, self.text.facts, self.text.names)
+        printer = Swapped(self.module, self.text.facts, self.text.names)
         printer.owner, printer.swap = self.text, {alias.name: self.bar(alias.name)}
         return printer.expr(stmt.value)
 
@@ -317,57 +317,11 @@ class Forward:
                 return self.nested_value(stmt)
         return None
 
-    # ---- checkpointed loops ----
-
     def checkpointed(self, stmt: ir.For) -> list[ast.stmt]:
-        loop = self.slots.checkpointed.get(stmt.sid)
-        if loop is None:
-            loop = checkpoint.Loop(
-                stmt, self.found, self.text, self.slots, self.plain_block, self.taped_block
-            )
-            self.slots.checkpointed[stmt.sid] = loop
-        return checkpoint.forward(loop)
-
-    def taped_block(self, block: ir.Block, again: bool) -> list[ast.stmt]:
-        """A block with what is recorded beside it; `again`: it has been run before."""
-        text, outer = self.text, self.text.replaces
-        if again:
-            text.replaces = lambda s: [] if is_message(self.unit, s) else outer(s)
-        out = text.block(block)
-        text.replaces = outer
-        return out
-
-    def plain_block(self, block: ir.Block, again: bool) -> list[ast.stmt]:
-        """A block without anything beside it."""
-        text = self.text
-        outer = {
-            name: getattr(text, name)
-            for name in ("before", "after", "replaces", "is_replaced", "is_hooked", "named")
-        }
-
-        def replaces(stmt: ir.Stmt) -> list[ast.stmt] | None:
-            if again and is_message(self.unit, stmt):
-                return []
-            return self.plain_call(stmt)
-
-        text.before = text.after = lambda _: []
-        text.is_hooked = lambda _: False
-        text.replaces, text.is_replaced = replaces, self.is_plain_call
-        text.named = set()
-        out = text.block(block)
-        for name, value in outer.items():
-            setattr(text, name, value)
-        return out
-
-    def is_plain_call(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement calls a nested function, which is written out."""
-        return self.callees.plain.is_written_out(self.unit.facts, stmt)
-
-    def plain_call(self, stmt: ir.Stmt) -> list[ast.stmt] | None:
-        if not self.is_plain_call(stmt):
-            return None
-        assert isinstance(stmt, ir.Assign | ir.Effect)
-        return self.nested_value(stmt)
+        known = self.slots.checkpointed
+        if stmt.sid not in known:
+            known[stmt.sid] = checkpoint.Loop(stmt, self.found, self.slots, again.Again(self))
+        return checkpoint.forward(known[stmt.sid])
 
     def is_replaced(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Assign | ir.Effect):
@@ -436,21 +390,6 @@ def truncation(unit: Unit, text: Text, stmt: ir.Stmt) -> list[ast.stmt]:
     assert isinstance(stmt, ir.Store) and isinstance(stmt.value, ir.Var)
     made = text.module.support("refuse_truncation", syn.name(text.var(stmt.value.name)))
     return [ast.Expr(made)]
-
-
-class _Swapped(Text):
-    """Prints an expression with some variables replaced."""
-
-    owner: Text
-    swap: dict[str, ast.expr]
-
-    def atom(self, a: ir.Atom) -> ast.expr:
-        if isinstance(a, ir.Var):
-            return self.swap.get(a.name) or syn.name(self.owner.var(a.name))
-        return self.module.atom(a)
-
-    def var(self, name: str) -> str:
-        return self.owner.var(name)
 
 
 __all__ = ["Forward", "binary"]

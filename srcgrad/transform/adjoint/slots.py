@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from srcgrad.analysis.recording import Recording, Save
+from srcgrad.analysis.placement import Save
+from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.targets import Container, Library
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
