@@ -104,9 +104,7 @@ def recover(measured):
     bounds = [(0.0, 1.5)] * measured.size
     start = np.full(measured.size, 0.1)
     options = {"maxiter": 40}
-    found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options
-    )
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return found, found.x.reshape(measured.shape)
 
 
