@@ -112,10 +112,10 @@ def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> Primal:
                 kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
             params.insert(0, inspect.Parameter(first, kind))
         return Primal(fn, fn.__name__, inspect.Signature(params), inner=fn)
-    if not _is_python(fn) or hasattr(fn, "__srcgrad_entry__"):
-        entry = Program(scopes).rule(fn)
-        if entry is not None:
-            fn = stand_in(fn, _needed(entry))
+    own = hasattr(fn, "__srcgrad_entry__")
+    entry = Program(scopes).rule(fn)
+    if entry is not None and (own or not _is_python(fn) or not entry.given):
+        fn = stand_in(fn, _needed(entry))
     lowered, found = pipeline.function_of(fn)
     named = tuple(found.bound_kwargs.items())
     return Primal(fn, lowered.name, _plain_signature(found.fn), tuple(found.bound), named=named)

@@ -65,7 +65,6 @@ TOO_LONG: dict[str, int] = {
     "api": 530,
     "check": 413,
     "ir.nodes": 487,
-    "runtime.support": 910,
     "runtime.support.memory": 418,
     "runtime.support.signal": 558,
     "transform.adjoint.assemble": 776,

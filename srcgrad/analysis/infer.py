@@ -325,9 +325,8 @@ class Inference:
         if isinstance(fn, ty.Object):
             method = getattr(fn.cls, "__call__", None)  # noqa: B004 - the method itself is meant
             if inspect.isfunction(method):
-                return self.invoke_object(
-                    stmt, method, (expr.fn, *expr.args), expr.kwargs, expr.fn
-                )
+                args = (expr.fn, *expr.args)
+                return self.invoke_object(stmt, method, args, expr.kwargs, expr.fn)
         if isinstance(expr.fn, ir.Global) and isinstance(expr.fn.value, ir.Function):
             return self.invoke_bound(stmt, expr.fn.value, tuple(map(ir.unstar, expr.args)), None)
         if isinstance(expr.fn, ir.Global):
@@ -377,6 +376,9 @@ class Inference:
         if entry is not None and entry.given and entry.builtin is None and not entry.pure:
             return user_rules.call(self, stmt, entry, value, args, kwargs, where)
         if entry is not None:
+            entry = for_call(entry, len(args), [k for k, _ in kwargs])
+            if entry.kind == "source":
+                return self.invoke_object(stmt, entry.fn, args, kwargs, where)
             return self.library(stmt, entry, args, kwargs)
         value = getattr(value, "__srcgrad_primal__", value)
         if getattr(value, "__srcgrad_special__", None) == "derivative":
@@ -456,8 +458,6 @@ class Inference:
         args: Sequence[ir.Atom | ir.Star],
         kwargs: Sequence[tuple[str | None, ir.Atom]],
     ) -> ty.Type | None:
-        positional = len(args)
-        entry = for_call(entry, positional)
         bound = bind_library(entry, args, kwargs)
         if bound is None:
             self.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))

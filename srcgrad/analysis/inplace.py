@@ -4,6 +4,7 @@ np.multiply(a, b, out=u)         u[...] = np.multiply(a, b)
 u.fill(e); np.copyto(u, e)       u[...] = e
 u.sort()                  ->     u[...] = np.sort(u)
 np.fill_diagonal(u, e)           u[support.diagonal_index(u)] = e
+np.r_[a, b]                      np.hstack((a, b))
 np.select([p, q], [a, b], c)     np.where(p, a, np.where(q, b, c))
 np.add.at(u, k, e)               a store with operator add_at: every writer counts
 """
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis import webs
+from srcgrad.analysis import builders, webs
 from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.inplace_calls import (
     DRAWS,
@@ -58,7 +59,8 @@ class Desugar:
         for stmt in block:
             stmt = with_blocks(stmt, tuple(self.block(b) for b in ir.blocks(stmt)))
             outer, self.out, self.loc = self.out, [], stmt.loc
-            done = self.flat(stmt) or (isinstance(stmt, ir.Assign | ir.Effect) and self.call(stmt))
+            done = self.flat(stmt) or builders.joined(self, stmt)
+            done = done or (isinstance(stmt, ir.Assign | ir.Effect) and self.call(stmt))
             new, self.out = self.out, outer
             made += new if done else [stmt]
             self.changed = self.changed or done
@@ -76,8 +78,11 @@ class Desugar:
         return self.bind(ir.Call(fn, args, tuple(kwargs.items())))
 
     def support(self, name: str, *args: ir.Atom) -> ir.Var:
+        return self.bind(ir.Call(self.helper(name), args))
+
+    def helper(self, name: str) -> ir.Global:
         root = ir.Root("module", "srcgrad.runtime.support")
-        return self.bind(ir.Call(ir.Global(root, (name,), getattr(support, name)), args))
+        return ir.Global(root, (name,), getattr(support, name))
 
     def store(self, base: ir.Atom, key: ir.Key, value: ir.Atom, op: str | None = None) -> None:
         self.out.append(ir.Store(next(self.sids), self.loc, base, key, value, op))
@@ -116,8 +121,13 @@ class Desugar:
     def flat(self, stmt: ir.Stmt) -> bool:
         """`a.flat[k] = e` is a store into `a`, `a.flat[k]` reads it."""
         match stmt:
-            case ir.Assign(value=ir.Attr(_, "flat")):
-                return stmt.target.name in self.flats
+            case ir.Assign(value=ir.Attr(obj, "flat")):
+                if stmt.target.name in self.flats:
+                    return True
+                if not self.reads_only(obj):
+                    return False
+                ravel = ir.Global(ir.Root("module", "numpy"), ("ravel",), np.ravel)
+                self.out.append(replace(stmt, value=ir.Call(ravel, (obj,))))
             case ir.StoreAttr(base=base, name="flat", value=e, op=None):
                 if not isinstance(self.facts.of(base), ty.Array):
                     return False
@@ -132,6 +142,13 @@ class Desugar:
             case _:
                 return False
         return True
+
+    def reads_only(self, obj: ir.Atom) -> bool:
+        """Whether an array is never bound or written here, so that `a.flat` is its elements."""
+        body = self.facts.fn.body
+        changed = {s.base for s in ir.walk(body) if isinstance(s, ir.Store | ir.StoreAttr)}
+        changed |= {v for s in ir.walk(body) if getattr(s, "inplace", None) for v in ir.writes(s)}
+        return isinstance(self.facts.of(obj), ty.Array) and obj not in changed
 
     def as_atom(self, key: ir.Key) -> ir.Atom:
         if isinstance(key, ir.KeyTuple):

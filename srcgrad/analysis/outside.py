@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from srcgrad.analysis.effects import may_hold_memory, surely_copies
 from srcgrad.analysis.flow import takes_any_key
-from srcgrad.analysis.targets import Container, Library, bound_atoms
+from srcgrad.analysis.targets import Container, Library, Uncharted, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import MissingRule, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
@@ -50,7 +50,8 @@ def _check_keys(unit: Unit) -> None:
     for stmt in ir.walk(unit.body):
         if not (isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Index)):
             continue
-        if stmt.sid in unit.facts.targets:  # a call of its `__getitem__`
+        target = unit.facts.targets.get(stmt.sid)
+        if target is not None and not isinstance(target, Uncharted):  # calls its `__getitem__`
             continue
         if not takes_any_key(unit.facts.of(stmt.value.obj)) or not unit.is_active(stmt.target):
             continue

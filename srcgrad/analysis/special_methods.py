@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
+from srcgrad.analysis.targets import Packed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -67,14 +68,16 @@ def of_operator(op: str, args: Sequence[ir.Atom], kinds: Sequence[ty.Type | None
 
 def of_index(obj: ir.Atom, t: ty.Type | None, key: ir.Key) -> Found | None:
     """The function that `obj[key]` calls."""
-    if isinstance(key, ir.Slice | ir.KeyTuple):
-        return None
-    return _method(t, "__getitem__", (obj, key))
+    if isinstance(key, ir.KeyTuple):
+        if any(isinstance(i, ir.Slice) for i in key.items):
+            return None
+        return _method(t, "__getitem__", (obj, Packed("tuple", key.items)))  # type: ignore[arg-type]
+    return None if isinstance(key, ir.Slice) else _method(t, "__getitem__", (obj, key))
 
 
 def of_function(value: Any, args: Sequence[Any], t: ty.Type | None) -> Found | None:
     """The method that a builtin function calls: `len(obj)`."""
-    name = _OF_FUNCTIONS.get(value) if isinstance(value, type) or callable(value) else None
+    name = next((n for f, n in _OF_FUNCTIONS.items() if f is value), None)
     if name is None or len(args) != 1 or not isinstance(args[0], ir.Var | ir.Global):
         return None
     return _method(t, name, (args[0],))

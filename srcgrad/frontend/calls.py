@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from srcgrad.frontend import comprehensions
+from srcgrad.frontend import comprehensions, functional
 from srcgrad.frontend.expressions import eager, held
 from srcgrad.frontend.functions import function_atom
 from srcgrad.frontend.resolve import callee, check_attribute, extend, fold
@@ -48,6 +48,8 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
     target = callee(scope, node.func)
     _check_allowed(scope, node, target)
     special = comprehensions.consume(scope, node, target)
+    if special is None:
+        special = functional.written_out(scope, node, target)
     if special is not None:
         return special
     if isinstance(node.func, ast.Attribute) and fold(scope, node.func) is None:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from srcgrad.frontend.purity import gives_bool_or_text, is_pure
 from srcgrad.frontend.resolve import (
     check_attribute,
@@ -18,7 +16,6 @@ from srcgrad.frontend.resolve import (
     extend,
     fold,
     is_newaxis,
-    numpy_function,
 )
 from srcgrad.frontend.scope import Ref, Scope, atom, expression, lowers
 from srcgrad.frontend.verbatim import opaque
@@ -26,7 +23,6 @@ from srcgrad.ir.nodes import (
     Atom,
     Attr,
     Build,
-    Call,
     Const,
     Expr,
     Global,
@@ -313,24 +309,7 @@ def _dict(scope: Scope, node: ast.Dict) -> Expr:
 @lowers(ast.Subscript)
 def _subscript(scope: Scope, node: ast.Subscript) -> Expr:
     obj = held(scope, node.value, (node.slice,))
-    joined = _joined(scope, obj, node)
-    return Index(obj, key(scope, node.slice)) if joined is None else joined
-
-
-def _joined(scope: Scope, obj: Atom, node: ast.Subscript) -> Expr | None:
-    """`np.r_[a, b]` and `np.c_[a, b]`, which join what stands in the brackets."""
-    if not isinstance(obj, Global) or not any(obj.value is one for one in (np.r_, np.c_)):
-        return None
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    for part in parts:
-        if isinstance(part, ast.Slice | ast.Starred):
-            return None
-        if isinstance(part, ast.Constant) and not isinstance(part.value, int | float | complex):
-            return None
-    raw = operands(scope, parts)
-    items = tuple(scope.keep(node, Call(numpy_function("atleast_1d"), (a,))) for a in raw)
-    name = "concatenate" if obj.value is np.r_ else "column_stack"
-    return Call(numpy_function(name), (scope.keep(node, Build("tuple", items)),))
+    return Index(obj, key(scope, node.slice))
 
 
 def key(scope: Scope, node: ast.expr) -> Key:

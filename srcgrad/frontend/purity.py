@@ -37,7 +37,7 @@ READ_ONLY_METHODS = _words(
     "isidentifier islower isnumeric isspace issubset issuperset istitle isupper item items join "
     "keys lower lstrip max mean min nonzero prod ptp ravel repeat replace reshape rfind round "
     "rsplit rstrip searchsorted split splitlines squeeze startswith std strip sum swapaxes take "
-    "title tobytes tolist trace transpose upper values var zfill"
+    "title tolist trace transpose upper values var zfill"
 )
 
 # NumPy functions that write to an argument, keep state, touch files or call back.

@@ -274,8 +274,4 @@ structured(
     at=[(M,), (T,), ((T,), {"ord": 2, "keepdims": True}), ((M,), {"ord": "nuc"})],
 )
 nondiff(np.linalg.matrix_rank)
-refuse(
-    np.linalg.cond,
-    why="its gradient is not written down; use norm(x, p) * norm(inv(x), p)",
-)
 refuse(np.bmat, why="np.matrix is not supported; use np.block")

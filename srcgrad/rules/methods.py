@@ -127,7 +127,7 @@ READ_ONLY_METHODS = _words(
     # numbers
     "is_integer as_integer_ratio bit_length bit_count hex conjugate "
     # arrays
-    "all any argmax argmin argsort argpartition searchsorted nonzero tolist item tobytes "
+    "all any argmax argmin argsort argpartition searchsorted nonzero tolist item "
     "sum mean prod max min std var ptp cumsum cumprod trace dot round clip conj take repeat "
     "compress choose flatten astype shape ndim size dtype itemsize nbytes strides flags"
 ) - {"partition"}  # an array's partition writes

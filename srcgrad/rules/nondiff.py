@@ -53,10 +53,6 @@ nondiff(
     np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.eye,
     np.identity, np.tri, np.hanning, np.hamming, np.bartlett, np.blackman,
 )  # fmt: skip
-refuse(
-    np.frombuffer, np.fromstring, np.fromiter,
-    why="what it reads is not followed; make an array with np.array",
-)  # fmt: skip
 if hasattr(np.fft, "fftfreq"):
     nondiff(np.fft.fftfreq, np.fft.rfftfreq)
 
@@ -67,7 +63,7 @@ for _method in (
     "round",
 ):  # fmt: skip
     alias(getattr(np.ndarray, _method), getattr(np, _method))
-nondiff(np.ndarray.tobytes, np.ndarray.__len__, np.ndarray.__contains__, np.ndarray.__repr__)
+nondiff(np.ndarray.__len__, np.ndarray.__contains__, np.ndarray.__repr__)
 
 # ---- random numbers, the clock, the world ----------------------------------
 

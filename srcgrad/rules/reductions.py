@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from srcgrad.rules import ufuncs  # noqa: F401 (registers what the methods below are of)
-from srcgrad.rules.registry import alias, linear, lookup, nondiff, refuse, structured
+from srcgrad.rules.registry import alias, linear, lookup, nondiff, refuse, source, structured
+from srcgrad.runtime import support
+from srcgrad.runtime.support import series
 
 # ---- sample points ---------------------------------------------------------
 
@@ -145,7 +147,7 @@ _SHARE = f"support.sum_back(g, a, {_KEEP}) * support.average_weights(a, axis, we
 _TOTAL = "np.sum(support.average_weights(a, axis, weights), axis=axis, keepdims=True)"
 _TOTAL_KEEP = f"np.sum(support.average_weights(a, axis, weights), {_KEEP})"
 _ABOUT = f"(a - support.sum_back(out, a, {_KEEP}))"
-structured(
+_average = structured(
     np.average,
     "a, axis=None, weights=None, *, keepdims=False",
     vjp={
@@ -169,6 +171,17 @@ structured(
         (_T, -1, np.array([0.1, 0.4, 0.3, 0.2])),
         (_T, (2, 0), np.array([[0.1, 0.4], [0.3, 0.2], [0.5, 0.6], [0.2, 0.3]])),
     ],
+)
+
+_average.variants["returned"] = source(
+    np.average,
+    series.average_returned,
+    at=[
+        ((_M, 1, np.abs(_M)), {"returned": True}),
+        ((_M, 0, np.array([0.3, 0.9])), {"returned": True}),
+        ((_V,), {"returned": True}),
+    ],
+    register=False,
 )
 
 # ---- products --------------------------------------------------------------
@@ -318,6 +331,55 @@ _cumsum(np.add.accumulate, _with_axis(_RUN, 0), [(_V,), (_M,), (_M, 1)])
 _LONG: list[Any] = [(_Z, 1), (np.array([2.0, 0.0, 3.0, 4.0]),), (_C, 1), (1.0 + 0.1 * _T.ravel(),)]
 _cumprod(np.cumprod, _RUN, [*_RUNS, *_LONG])
 _cumprod(np.multiply.accumulate, _with_axis(_RUN, 0), [(_V,), (_M,), (_M, 1)])
+if hasattr(np, "cumulative_sum"):
+    _CUMULATIVE: list[Any] = [(_V,), ((_M,), {"axis": 1}), ((_V,), {"include_initial": True})]
+    _CUMULATIVE += [((_M,), {"axis": 0, "include_initial": True})]
+    _CUMULATIVE_PARAMS = "x, /, *, axis=None, dtype=None, out=None, include_initial=False"
+    _AXIS = "0 if axis is None else axis"
+    linear(
+        np.cumulative_sum,
+        _CUMULATIVE_PARAMS,
+        x=f"support.cumsum_back(support.after_initial(g, x, {_AXIS}), x, axis={_AXIS})",
+        writes=_OUT,
+        at=_CUMULATIVE,
+    )
+    _INNER = f"support.after_initial(g, x, {_AXIS})"
+    _BEFORE_X = f"support.before(x, axis={_AXIS})"
+    structured(
+        np.cumulative_prod,
+        _CUMULATIVE_PARAMS,
+        vjp={
+            "x": f"{_BEFORE_X} * ({_INNER}"
+            f" + support.carry({_INNER} * x, x, axis={_AXIS}, reverse=True))"
+        },
+        jvp={
+            "x": f"support.with_initial({_BEFORE_X} * x_dot"
+            f" + x * support.carry({_BEFORE_X} * x_dot, x, axis={_AXIS}), out, {_AXIS})"
+        },
+        writes=_OUT,
+        at=_CUMULATIVE,
+    )
+linear(
+    support.after_initial,
+    "ct, x, axis",
+    ct="support.with_initial(g, ct, axis)",
+    zero=("x",),
+    at=[(_M, _M, 1), (_M, _M[:1], 0)],
+)
+linear(
+    support.with_initial,
+    "t, out, axis",
+    t="support.after_initial(g, t, axis)",
+    zero=("out",),
+    at=[(_M, _M, 1), (_M[:1], _M, 0)],
+)
+linear(
+    support.reduceat_back,
+    "ct, array, indices, axis",
+    ct="np.add.reduceat(g, indices, axis)",
+    zero=("array",),
+    at=[(_V[:2], _V, [0, 2], 0), (_M, _M, [1, 0, 2], 1)],
+)
 structured(
     np.nancumsum,
     _RUN,
@@ -415,19 +477,33 @@ nondiff(
     np.not_equal.outer, np.logical_and.outer, np.logical_or.outer, np.floor_divide.outer,
     np.logical_and.reduce, np.logical_or.reduce,
 )  # fmt: skip
-refuse(
+_AT: list[Any] = [(_V, [0, 2]), (_M, [1, 0, 2], 1), (_V, [2, 0, 1, 1]), (_T, [0, 2], 1)]
+linear(
     np.add.reduceat,
-    np.multiply.reduceat,
-    np.maximum.reduceat,
-    np.minimum.reduceat,
-    why="reduceat is not supported yet; write np.add.reduce over each slice",
+    "array, indices, axis=0, dtype=None, out=None",
+    array="support.reduceat_back(g, array, indices, axis)",
+    writes=_OUT,
+    at=_AT,
 )
+for _name in ("multiply", "maximum", "minimum"):
+    source(getattr(np, _name).reduceat, getattr(series, f"{_name}_reduceat"), at=_AT)
+_LINES: list[Any] = [(_V,), (_M,), (_M, 1), (_T, -1)]
+for _name in ("subtract", "divide", "hypot", "logaddexp2"):
+    source(getattr(np, _name).reduce, getattr(series, f"{_name}_reduce"), at=_LINES)
+for _name in ("subtract", "divide", "hypot", "logaddexp"):
+    source(getattr(np, _name).accumulate, getattr(series, f"{_name}_accumulate"), at=_LINES)
 refuse(
-    np.subtract.accumulate,
-    np.divide.accumulate,
-    np.logaddexp.accumulate,
-    why="only add, multiply, maximum and minimum accumulate; write a loop",
-)
+    *(getattr(getattr(np, name), method) for name in (
+        "power", "float_power", "remainder", "fmod", "arctan2", "copysign", "heaviside",
+        "nextafter", "ldexp", "divmod", "matmul",
+    ) for method in ("reduce", "accumulate", "reduceat")),
+    *(getattr(np, name).reduceat for name in (
+        "subtract", "divide", "hypot", "logaddexp", "logaddexp2", "fmax", "fmin",
+    )),
+    np.logaddexp2.accumulate, np.fmax.accumulate, np.fmin.accumulate,
+    np.heaviside.outer, np.nextafter.outer, np.ldexp.outer, np.divmod.outer, np.matmul.outer,
+    why="this method of this ufunc has no rule; write a loop, or the calls one by one",
+)  # fmt: skip
 
 # ---- differences and integrals ---------------------------------------------
 
@@ -570,7 +646,7 @@ structured(
 
 _XP = np.array([0.0, 1.0, 2.0, 3.5])
 _SLOPE = "support.interp_slope(x, xp, fp)"
-structured(
+_interp = structured(
     np.interp,
     "x, xp, fp, left=None, right=None",
     vjp={
@@ -589,6 +665,12 @@ structured(
         (np.array([[0.2, 1.4], [2.9, -1.0]]), _XP, _V, 5.0),
         (np.array([0.2, 9.0]), _XP, _V, None, 1.0),
     ],
+)
+_interp.variants["period"] = source(
+    np.interp,
+    series.interp_period,
+    at=[((np.array([0.2, 6.4, -0.9]), _XP, _V), {"period": 4.0}), ((9.3, _XP, _V), {"period": 5})],
+    register=False,
 )
 structured(
     np.polyval,

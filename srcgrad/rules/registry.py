@@ -13,7 +13,7 @@ import ast
 import inspect
 import sys
 import types
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -57,6 +57,8 @@ class Entry:
     returned is itself a function of the cotangent (`backward` is None).
     kind "jvp": `jvp_fn(primals, tangents)` returns the result and its tangent, for forward mode;
     reverse mode transposes it.
+    kind "source": what is differentiated is the source of `fn`, a Python function that computes
+    the same.
     kind "nondiff": the derivative is zero.
     kind "refuse": srcgrad does not differentiate it; `note` says why and what to write instead.
 
@@ -84,9 +86,9 @@ class Entry:
     note: str = ""
     zero: frozenset[str] = frozenset()  # parameters in which the derivative is zero
     lanes: bool = False  # element by element, so that lane masks pass, though not "elementwise"
-    # Rules for calls with so many positional arguments, where that makes another function of it
-    # (`max(xs)`, `max(x, y)`); see `for_call`.
-    variants: dict[int, Entry] = field(default_factory=dict)
+    # Rules for calls with so many positional arguments, or with a keyword argument, where that
+    # makes another function of it (`max(xs)`, `max(x, y)`); see `for_call`.
+    variants: dict[int | str, Entry] = field(default_factory=dict)
     backward: Callable[..., Any] | None = None  # kind "custom": (saved, cotangent) -> cotangents
     given: bool = False  # a user's rule, which stands for all calls of the target
     builtin: Entry | None = None  # the rule that a user's rule takes the place of
@@ -145,8 +147,11 @@ def lookup(target: Any) -> Entry | None:
     return None if other is target else lookup(other)
 
 
-def for_call(entry: Entry, positional: int) -> Entry:
-    """The rule for a call with so many positional arguments."""
+def for_call(entry: Entry, positional: int, named: Iterable[str | None] = ()) -> Entry:
+    """The rule for a call with so many positional arguments, and these by name."""
+    for name in named:
+        if name in entry.variants:
+            return entry.variants[name]
     return entry.variants.get(positional, entry)
 
 
@@ -274,6 +279,13 @@ def structured(
         zero=frozenset(zero),
         lanes=lanes,
     )
+    return add(entry) if register else entry
+
+
+def source(target: Any, fn: Callable[..., Any], *, at: Any, register: bool = True) -> Entry:
+    """Register a function in whose place the source of another is differentiated."""
+    params = inspect.signature(fn)
+    entry = Entry(target, name_of(target), "source", params, {}, {}, at=tuple(at), fn=fn)
     return add(entry) if register else entry
 
 

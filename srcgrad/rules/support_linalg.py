@@ -32,6 +32,7 @@ FROM_SOURCE: tuple[Callable[..., Any], ...] = (
     support.pinv_back,
     support.pinv_dot,
     support.lstsq_back,
+    support.lstsq_columns,
     support.lstsq_dot,
     support.tensorsolve_back,
     support.tensorsolve_dot,

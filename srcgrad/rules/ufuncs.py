@@ -15,7 +15,7 @@ import numpy as np
 
 from srcgrad.ir.types import Array, Number, Type
 from srcgrad.rules import registry
-from srcgrad.rules.registry import Entry, Formula, alias, linear, nondiff, refuse, structured
+from srcgrad.rules.registry import Entry, Formula, alias, linear, nondiff, structured
 
 # ---- sample points ---------------------------------------------------------
 
@@ -365,16 +365,6 @@ structured(
     writes=("out",),
     at=[([0, 1, 0, 1], [_V, -_V]), ([0, 5, -1, 1], [_V, 2 * _V, _V**2], None, "clip")],
 )
-refuse(
-    np.piecewise,
-    why="np.piecewise calls functions on parts of an array; write np.where or np.select",
-)
-refuse(
-    np.frompyfunc,
-    np.vectorize,
-    why="the function runs on one element at a time; write it for arrays, or as a loop",
-)
-
 # ---- derivative zero -------------------------------------------------------
 
 nondiff(

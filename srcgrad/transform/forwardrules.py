@@ -20,6 +20,7 @@ from srcgrad.analysis.user_rules import rule_call
 from srcgrad.errors import MissingRule, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.rules.registry import Entry
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.userrules import about, bind_part
 
@@ -36,6 +37,12 @@ class Linear:
     fn: ir.Function
     types: tuple[ty.Type, ...]
     args: list[Bound | ast.expr]
+
+
+def sum_of(walk: Walk, stmt: ir.Assign, entry: Entry, a: ast.expr, b: ast.expr) -> ast.expr:
+    """The sum of two tangents of a result that may be a tuple: `(a, b) + (c, d)` is none."""
+    plain = isinstance(walk.unit.type(stmt.target.name), ty.Number | ty.Array)
+    return syn.add(a, b) if plain or entry.kind == "elementwise" else walk.support("add", a, b)
 
 
 def tangent(walk: Walk, stmt: ir.Assign, call: Library) -> None:

@@ -538,7 +538,7 @@ class Walk:
         for param, b in active:
             node, reads = self.term(stmt, call, param, b)
             late = late or reads
-            total = node if total is None else syn.add(total, node)
+            total = node if total is None else forwardrules.sum_of(self, stmt, entry, total, node)
         assert total is not None
         self.finish(stmt, call, total, late)
 

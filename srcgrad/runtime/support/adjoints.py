@@ -131,6 +131,8 @@ def _zeros(x: Any, seen: dict[int, Any]) -> Any:
         if id(x) not in seen:
             seen[id(x)] = np.zeros(x.shape, x.dtype)
         return seen[id(x)]
+    if isinstance(x, np.flatiter):
+        return _zeros(x.copy(), seen)
     if isinstance(x, list | tuple):
         if id(x) not in seen:
             seen[id(x)] = Fields(x._fields) if hasattr(x, "_fields") else []
@@ -270,8 +272,8 @@ def attr_add(a: Any, name: str, g: Any) -> None:
         k = a.names.index(name)
         a[k] = accumulate(a[k], g)
         return
-    if isinstance(a, np.ndarray) and name == "T":
-        a += np.transpose(g)
+    if isinstance(a, np.ndarray) and name in ("T", "flat"):
+        a += np.transpose(g) if name == "T" else np.reshape(g, a.shape)
         return
     raise error("NotDifferentiable", f"no derivative passes through the attribute {name} here")
 

@@ -32,8 +32,20 @@ def lstsq_back(gx: Value, gr: Value, gs: Value, x: Value, a: Value, b: Value, rc
     """
     if np.ndim(b) == 1:
         column = None if gx is None else gx[:, None]
-        back = lstsq_back(column, gr, gs, x[:, None], a, b[:, None], rcond)
+        back = lstsq_columns(column, gr, gs, x[:, None], a, b[:, None], rcond)
         return back[0], back[1][:, 0]
+    return lstsq_columns(gx, gr, gs, x, a, b, rcond)
+
+
+def lstsq_columns(
+    gx: Value, gr: Value, gs: Value, x: Value, a: Value, b: Value, rcond: Any
+) -> Any:
+    """`lstsq_back` for right-hand sides that are the columns of a matrix.
+
+    >>> one = np.eye(1)
+    >>> lstsq_columns(one, None, None, one, 2.0 * one, 2.0 * one, None)
+    (array([[-0.5]]), array([[0.5]]))
+    """
     p = np.linalg.pinv(a, cutoff(a, rcond))
     ph = adjoint(p)
     r = b - a @ x
