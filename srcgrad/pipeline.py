@@ -30,7 +30,7 @@ from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import foreign, loader, rulenotes
-from srcgrad.transform import loops, numba_text
+from srcgrad.transform import dead, loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
@@ -301,6 +301,10 @@ def draft(
         out.names.append(name)
         out.specs.append(spec)
         out.made_for[name] = spec
+    for function in out.functions:
+        if isinstance(function, ast.FunctionDef):
+            dead.eliminate(function)
+    module.prune(out.functions)
     out.made_for |= {n: spec for spec, pair in adjoint.callees.names.items() for n in pair}
     out.made_for |= {n: spec for spec, n in tangent.names.items()}
     return out

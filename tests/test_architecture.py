@@ -62,14 +62,14 @@ TOO_LONG: dict[str, int] = {
     "analysis.needs": 601,
     "analysis.probe": 436,
     "analysis.recording": 464,
-    "api": 530,
+    "api": 516,
     "check": 413,
     "ir.nodes": 487,
-    "runtime.support.memory": 418,
+    "runtime.support.memory": 416,
     "runtime.support.signal": 558,
-    "transform.adjoint.assemble": 776,
-    "transform.tangent": 1011,
-    "transform.text": 469,
+    "transform.adjoint.assemble": 693,
+    "transform.tangent": 1006,
+    "transform.text": 468,
 }
 
 

@@ -144,11 +144,10 @@ def test_texts_pass_ruff() -> None:
         "--isolated",
         "--select",
         "E,F",
-        # The width is for `test_form`. The forward sweep keeps what the function computes and
-        # the derivative does not need, for a step through it to show the same values. A module of
-        # a closure is completed with its `_free` when it is loaded.
+        # The width is for `test_form`. A module of a closure is completed with its `_free` when
+        # it is loaded.
         "--ignore",
-        "E501,F841,F821",
+        "E501,F821",
     ]
     files = sorted(map(str, FOLDER.glob("*.out.py")))
     assert files

@@ -1,19 +1,33 @@
 """Lengths of dimensions that depend on the program: which arrays surely have one shape.
 
-A dimension of unknown length gets the name of what it is as long as: `u[1:-1]`, `u[2:]` and
-`u[:-2]` are all "?u.0-2", two less than dimension 0 of u, and `np.zeros(n)` is "?n.#-0", as long
-as the int n says.  Arrays of one name have one shape, so nothing is broadcast where they meet.
+A dimension may carry the name of what it is as long as: `u[1:-1]`, `u[2:]` and `u[:-2]` are all
+"?u^.0-2", two less than dimension 0 of the argument u, and `np.zeros(n)` is "?n.#-0", as long as
+the int n says.  One that surely isn't of length one starts with "n": "nu^.0-0".  Arrays of one
+name have one shape, so nothing is broadcast where they meet.
 """
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from srcgrad.analysis import probe
+from srcgrad.analysis.dims import (
+    base_of,
+    columns,
+    known,
+    met,
+    named,
+    plain_dims,
+    reduced,
+    renamed,
+    shorter,
+    slice_length,
+)
 from srcgrad.analysis.targets import Bound
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -21,7 +35,11 @@ from srcgrad.rules.registry import Entry
 
 _CREATION = (np.zeros, np.ones, np.empty, np.full)
 _PRODUCTS = (np.dot, np.matmul)
-_LENGTH = frozenset(("?", "n", "1"))
+_SAME = (
+    np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.sort, np.flip, np.roll,
+    np.linalg.inv, np.linalg.cholesky,
+)  # fmt: skip
+_REDUCTIONS = (np.sum, np.prod, np.mean, np.std, np.var, np.max, np.min, np.any, np.all)
 
 
 @dataclass
@@ -33,14 +51,44 @@ class Extents:
 
     # ---- results ----
 
+    def arguments(self, names: Sequence[str], types: Sequence[ty.Type]) -> dict[str, ty.Type]:
+        """The types of arguments, their lengths at entry named."""
+        return {n: self.argument(n, t) for n, t in zip(names, types, strict=True)}
+
+    def argument(self, name: str, t: ty.Type) -> ty.Type:
+        """The type of an argument, its lengths at entry named."""
+        match t:
+            case ty.Array(dtype, dims):
+                return ty.Array(
+                    dtype, tuple(f"n{name}^.{k}-0" if d == "n" else d for k, d in enumerate(dims))
+                )
+            case ty.Tuple(items, cls):
+                inner = enumerate(items)
+                return ty.Tuple(tuple(self.argument(f"{name}/{k}", i) for k, i in inner), cls)
+            case ty.Dict(entries) if entries is not None:
+                return ty.Dict(tuple((k, self.argument(f"{name}/{k}", v)) for k, v in entries))
+            case ty.Object(cls, fields) if fields is not None:
+                named = tuple((k, self.argument(f"{name}/{k}", v)) for k, v in fields)
+                return ty.Object(cls, named)
+            case _:
+                return t
+
+    def attribute(self, obj: ty.Type, name: str) -> ty.Type:
+        """The type of an attribute; the transpose has the dimensions in reverse order."""
+        found = probe.attr_type(plain_dims(obj), name)
+        if name == "T" and isinstance(obj, ty.Array) and isinstance(found, ty.Array):
+            return self.better(found, obj.dims[::-1])
+        return found
+
+    def operator(self, found: ty.Type, op: str, args: Sequence[ir.Atom]) -> ty.Type:
+        return self.product(found, args) if op == "matmul" else self.elementwise(found, args)
+
     def elementwise(self, found: ty.Type, args: Iterable[ir.Atom]) -> ty.Type:
         """Element by element, arrays of one shape give an array of that shape."""
         if not isinstance(found, ty.Array):
             return found
-        dims = {t.dims for a in args if isinstance(t := self.of(a), ty.Array) and t.dims}
-        if len(dims) == 1 and "?" not in (only := dims.pop()) and len(only) == len(found.dims):
-            return ty.Array(found.dtype, only)
-        return found
+        shapes = [t.dims for a in args if isinstance(t := self.of(a), ty.Array)]
+        return self.better(found, tuple(map(met, columns(shapes))))
 
     def product(self, found: ty.Type, args: Sequence[ir.Atom]) -> ty.Type:
         """A product of matrices and vectors has the outer dimensions of both."""
@@ -59,84 +107,117 @@ class Extents:
             return found
         name = self.version(expr.obj.name, stmt)
         items = expr.key.items if isinstance(expr.key, ir.KeyTuple) else (expr.key,)
-        if len(items) > len(obj.dims):
+        if sum(item != ir.Const(None) for item in items) > len(obj.dims):
             return found
+        whole = named(name, obj.dims)
         dims: list[str] = []
-        for k, item in enumerate(items):
+        at = 0
+        for item in items:
             if isinstance(item, ir.Slice):
-                dims.append(slice_length(item, obj.dims[k], f"{name}.{k}"))
+                dims.append(slice_length(item, whole[at]))
+            elif item == ir.Const(None):
+                dims.append("1")
+                continue
             elif self.of(item) != ty.Number(int):
                 return found
-        return self.better(found, (*dims, *obj.dims[len(items) :]))
+            at += 1
+        return self.better(found, (*dims, *whole[at:]))
 
     def library(
         self, found: ty.Type, entry: Entry, args: Sequence[ir.Atom], bound: Mapping[str, Bound]
     ) -> ty.Type:
         """The result of a library function, called with `args` and whatever else is `bound`."""
-        if entry.kind == "elementwise" and len(args) == len(bound):
-            return self.elementwise(found, args)
-        if any(entry.target is fn for fn in _PRODUCTS) and len(args) == 2:
-            return self.product(found, args)
-        shape = args[0] if args else None
-        if not any(entry.target is fn for fn in _CREATION) or not isinstance(found, ty.Array):
+        if not isinstance(found, ty.Array) or not args:
             return found
-        if shape is None:
+        if entry.kind == "elementwise":
+            return self.elementwise(found, args) if len(args) == len(bound) else found
+        fn, first = entry.target, self.of(args[0])
+        if any(fn is f for f in _CREATION):
+            return self.better(found, self.shape(args[0]))
+        if any(fn is f for f in _PRODUCTS):
+            return self.product(found, args) if len(args) == 2 else found
+        if not isinstance(first, ty.Array):
             return found
-        return self.better(found, self.shape(shape))
+        if any(fn is f for f in _SAME):
+            return self.better(found, first.dims)
+        if fn is np.linalg.solve and isinstance(second := self.of(args[-1]), ty.Array):
+            return self.better(found, second.dims)
+        if fn is np.transpose and len(args) == 1:
+            return self.better(found, first.dims[::-1])
+        if any(fn is f for f in _REDUCTIONS):
+            return self.better(found, reduced(first.dims, bound))
+        return found
 
-    def better(self, found: ty.Array, dims: tuple[str, ...]) -> ty.Type:
-        """A type with these dimensions where its own are not known."""
+    def better(self, found: ty.Array, dims: tuple[str, ...]) -> ty.Array:
+        """A type with these dimensions where its own are known no better."""
         if len(dims) != len(found.dims):
             return found
-        new = tuple(b if a == "?" else a for a, b in zip(found.dims, dims, strict=True))
+        new = tuple(
+            b if a == "?" or (a == "n" and b[0] == "n") else a
+            for a, b in zip(found.dims, dims, strict=True)
+        )
         return ty.Array(found.dtype, new)
+
+    def meeting(self, args: Iterable[ir.Atom]) -> list[set[str]]:
+        """The dimensions that have to be of one length for arrays to fit, element by element."""
+        arrays = {a: t.dims for a in args if isinstance(t := self.of(a), ty.Array)}
+        meeting = [[d for d in column if d != "1"] for column in columns(list(arrays.values()))]
+        return [set(dims) for dims in meeting if len(dims) > 1]
+
+    def multiplying(self, a: ir.Atom, b: ir.Atom) -> list[set[str]] | None:
+        """The dimensions that have to be of one length for two arrays to have a product; None
+        where that can't be said."""
+        s, t = self.of(a), self.of(b)
+        if not isinstance(s, ty.Array) or not isinstance(t, ty.Array):
+            return None
+        if not 1 <= len(s.dims) <= 2 or not 1 <= len(t.dims) <= 2:
+            return None
+        return [] if a == b and len(s.dims) == 1 else [{s.dims[-1], t.dims[0]}]
 
     def kept(self, name: str, t: ty.Type) -> ty.Type:
         """What a variable may be said to be: a length that changes from one iteration to the next
         names only temporary arrays, which are read in the iteration that made them."""
         if name.startswith("%") and isinstance(t, ty.Array):
             return t
-        return renamed(t, lambda d: "?" if _base(d) in self.changing else d)
+        return renamed(t, lambda d: d[0] if base_of(d) in self.changing else d)
 
     # ---- ints ----
 
-    def shape(self, atom: ir.Atom, named: bool = False) -> tuple[str, ...]:
-        """The dimensions that a shape stands for; `named` ones say whose they are."""
+    def shape(self, atom: ir.Atom) -> tuple[str, ...]:
+        """The dimensions that a shape stands for."""
         if isinstance(atom, ir.Const) and isinstance(atom.value, tuple):
-            return tuple(_known(n) for n in atom.value)
-        made = self.definition(atom)
-        match made:
+            return tuple(known(n) for n in atom.value)
+        match self.definition(atom):
             case ir.Attr(obj, "shape") if isinstance(t := self.of(obj), ty.Array):
-                return self.dims(obj, t, named)
+                return self.dims(obj, t)
             case ir.Build("tuple", items) if not any(isinstance(i, ir.Star) for i in items):
                 return tuple(self.length(ir.unstar(i)) for i in items)
             case _:
                 return (self.length(atom),)
 
-    def length(self, atom: ir.Atom, named: bool = False) -> str:
+    def length(self, atom: ir.Atom) -> str:
         """The dimension that an int stands for."""
         if isinstance(atom, ir.Const):
-            return _known(atom.value)
+            return known(atom.value)
         if self.of(atom) != ty.Number(int) or not isinstance(atom, ir.Var):
             return "?"
         match self.definition(atom):
-            case ir.Index(shape, ir.Const(int() as k)):
-                dims = self.shape(shape, named) if self.of(shape) != ty.Number(int) else ()
+            case ir.Index(shape, ir.Const(int() as k)) if self.of(shape) != ty.Number(int):
+                dims = self.shape(shape)
                 return dims[k] if -len(dims) <= k < len(dims) else "?"
             case ir.Call(ir.Global(value=fn), (ir.Var() as obj,)) if fn is len:
                 t = self.of(obj)
-                return self.dims(obj, t, named)[0] if isinstance(t, ty.Array) and t.dims else "?"
+                return self.dims(obj, t)[0] if isinstance(t, ty.Array) and t.dims else "?"
             case ir.Op("sub", (ir.Var() as whole, ir.Const(int() as less))) if less >= 0:
-                return shorter(self.length(whole, less > 0), less)
-        return f"?{atom.name}.#-0" if atom.name in self.bound_once else "?"
+                return shorter(self.length(whole), less)
+        return f"?{atom.name}.#-0" if self.is_fixed(atom) else "?"
 
-    def dims(self, obj: ir.Atom, t: ty.Array, named: bool) -> tuple[str, ...]:
-        """The dimensions of an array, named where they have no other name (or need one)."""
-        if not isinstance(obj, ir.Var) or obj.name not in self.bound_once:
+    def dims(self, obj: ir.Atom, t: ty.Array) -> tuple[str, ...]:
+        """The dimensions of an array, named where they have no other name."""
+        if not self.is_fixed(obj):
             return t.dims
-        vague = ("?", "n") if named else ("?",)
-        names = (f"?{obj.name}.{k}-0" if d in vague else d for k, d in enumerate(t.dims))
-        return tuple(names)
+        assert isinstance(obj, ir.Var)
+        return named(obj.name, t.dims)
 
     # ---- variables ----
 
@@ -152,6 +233,12 @@ class Extents:
         if not isinstance(atom, ir.Var) or atom.name not in self.bound_once:
             return None
         return self.made.get(atom.name)
+
+    def is_fixed(self, atom: ir.Atom) -> bool:
+        """Whether a variable is bound once, and in no loop."""
+        if not isinstance(atom, ir.Var):
+            return False
+        return atom.name in self.bound_once and atom.name not in self.changing
 
     @cached_property
     def made(self) -> dict[str, ir.Expr]:
@@ -171,7 +258,7 @@ class Extents:
     def version(self, name: str, stmt: ir.Stmt) -> str:
         """A name for what a variable holds at a statement: the variable itself where it is bound
         once, otherwise with the block and how often it was bound there before."""
-        if name in self.bound_once and name not in self.changing:
+        if self.is_fixed(ir.Var(name)):
             return name
         block, at = self.places.get(stmt.sid, (-1 - stmt.sid, 0))
         return f"{name}@{block}@{bisect(self.bindings.get((block, name), ()), at)}"
@@ -206,98 +293,3 @@ class Extents:
         loops = [s for s in ir.walk(self.fn.body) if isinstance(s, ir.For | ir.While)]
         inside = {v.name for loop in loops for s in ir.walk((loop,)) for v in ir.writes(s)}
         return inside | {s.target.name for s in loops if isinstance(s, ir.For)}
-
-
-def _known(length: object) -> str:
-    if type(length) is not int or length < 0:
-        return "?"
-    return "1" if length == 1 else "n"
-
-
-def _base(dim: str) -> str:
-    """The variable that a named length is told by."""
-    if dim in _LENGTH:
-        return ""
-    return dim[1:].rpartition("-")[0].rpartition(".")[0].partition("@")[0]
-
-
-def shorter(dim: str, less: int) -> str:
-    """A dimension that is `less` shorter.
-
-    Example:
-        >>> shorter("?u.0-2", 1), shorter("n", 0), shorter("n", 1)
-        ('?u.0-3', 'n', '?')
-    """
-    if less == 0:
-        return dim
-    if dim in _LENGTH:
-        return "?"
-    base, _, gone = dim[1:].rpartition("-")
-    return f"?{base}-{int(gone) + less}"
-
-
-def renamed(t: ty.Type, name: Callable[[str], str]) -> ty.Type:
-    """A type with other names for its lengths."""
-    match t:
-        case ty.Array(dtype, dims):
-            new = tuple(map(name, dims))
-            return t if new == dims else ty.Array(dtype, new)
-        case ty.Tuple(items, cls):
-            return ty.Tuple(tuple(renamed(i, name) for i in items), cls)
-        case ty.List(item) if item is not None:
-            return ty.List(renamed(item, name))
-        case ty.Dict(entries) if entries is not None:
-            return ty.Dict(tuple((k, renamed(v, name)) for k, v in entries))
-        case ty.ClosureType(fn, free):
-            return ty.ClosureType(fn, tuple(renamed(f, name) for f in free))
-        case ty.Object(cls, fields) if fields is not None:
-            return ty.Object(cls, tuple((k, renamed(v, name)) for k, v in fields))
-        case _:
-            return t
-
-
-def plain_dims(t: ty.Type) -> ty.Type:
-    """A type without the names of its unknown lengths.
-
-    Example:
-        >>> plain_dims(ty.Array(np.dtype(float), ("?u.0-2", "n"))).dims
-        ('?', 'n')
-    """
-    return renamed(t, lambda d: d[0])
-
-
-def neutral(types: Iterable[ty.Type]) -> list[ty.Type]:
-    """The types of arguments as the function called sees them: it knows which lengths are one,
-    under names that none of its own variables has.
-
-    Example:
-        >>> u, v = (ty.Array(np.dtype(float), (d,)) for d in ("?u.0-2", "?u.0-1"))
-        >>> [t.dims for t in neutral([u, v])]
-        [('?%0.#-2',), ('?%0.#-1',)]
-    """
-    known: dict[str, str] = {}
-
-    def name(dim: str) -> str:
-        if dim in _LENGTH:
-            return dim
-        base, _, gone = dim[1:].rpartition("-")
-        return f"?{known.setdefault(base, f'%{len(known)}.#')}-{gone}"
-
-    return [renamed(t, name) for t in types]
-
-
-def slice_length(item: ir.Slice, dim: str, name: str) -> str:
-    """A name for the length of a slice with constant ends, "?" where there is none."""
-    ends = []
-    for a in (item.lower, item.upper, item.step):
-        if a is not None and not (isinstance(a, ir.Const) and isinstance(a.value, int | None)):
-            return "?"
-        ends.append(None if a is None else a.value)
-    lower, upper, step = ends
-    if step not in (None, 1, -1):
-        return "?"
-    if lower is None and upper is None:
-        return dim
-    if step == -1 or dim == "1" or (lower or 0) < 0 or (upper is not None and upper >= 0):
-        return "?"
-    return shorter(dim if dim not in _LENGTH else f"?{name}-0", (lower or 0) - (upper or 0))

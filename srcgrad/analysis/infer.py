@@ -17,7 +17,8 @@ import numpy as np
 
 from srcgrad.analysis import probe, special_methods, user_rules
 from srcgrad.analysis.atoms import atom_type
-from srcgrad.analysis.extents import Extents, neutral, plain_dims
+from srcgrad.analysis.dims import neutral, plain_dims
+from srcgrad.analysis.extents import Extents
 from srcgrad.analysis.resolve import Program, bind_library, bind_user, is_plain_record, user_source
 from srcgrad.analysis.targets import (
     Bound,
@@ -105,7 +106,7 @@ class Inference:
     def run(self) -> Facts:
         fn, facts = self.facts.fn, self.facts
         names = [p.name for p in fn.params] + list(fn.free)
-        facts.types.update(zip(names, facts.params, strict=True))
+        facts.types |= facts.extents.arguments(names, facts.params)
         for k in range(_ROUNDS + 3):
             self.changed, self.widen = False, k >= _ROUNDS
             self.block(fn.body)
@@ -278,10 +279,8 @@ class Inference:
             self.facts.targets[stmt.sid] = Library(entry, tuple(zip(names, args, strict=True)))
         elif entry is not None:
             self.facts.targets[stmt.sid] = Library(entry, ())
-        found = probe.op_type(op, [self.known(a) for a in args])
-        if op == "matmul":
-            return self.facts.extents.product(found, args)
-        return self.facts.extents.elementwise(found, args)
+        found = probe.op_type(op, list(map(self.known, args)))
+        return self.facts.extents.operator(found, op, args)
 
     def special(
         self, found: special_methods.Found | None, what: str, stmt: ir.Stmt
@@ -543,7 +542,7 @@ class Inference:
             case ty.List():
                 return t if cls is list else ty.UNKNOWN
             case ty.Array(_, dims) if len(dims) >= 1 and cls is list:
-                return ty.List(probe.index_type(t, ty.Number(int)))
+                return ty.List(probe.index_type(plain_dims(t), ty.Number(int)))
             case _:
                 return ty.UNKNOWN
 
@@ -594,8 +593,7 @@ class Inference:
             assert isinstance(t, ty.ClosureType)
             types += list(t.free)
         self.target(stmt, User(fn, bound, closure, tuple(types)))
-        found = self.program.returns(fn, tuple(types))
-        return None if found is None else plain_dims(found)
+        return self.program.returns(fn, tuple(types))
 
     def bound_type(self, b: Bound) -> ty.Type:
         if not isinstance(b, Packed):
@@ -667,7 +665,9 @@ class Inference:
         self.target(stmt, Constant(ty.UNKNOWN) if self.counts(bound) else Library(entry, bound))
         given = [self.known(ir.unstar(a)) for a in expr.args]
         named = {k: self.known(v) for k, v in expr.kwargs if k is not None}
-        return probe.method_type(self.atom(expr.obj) or ty.UNKNOWN, expr.name, given, named)
+        found = probe.method_type(plain_dims(self.facts.of(expr.obj)), expr.name, given, named)
+        plain = [expr.obj, *map(ir.unstar, expr.args)]
+        return self.facts.extents.library(found, entry, plain, dict(bound))
 
     def counts(self, bound: tuple[tuple[str, Bound], ...]) -> bool:
         """Whether a call is asked for integers (`x.astype(int)`): no derivative goes through."""
@@ -735,7 +735,7 @@ class Inference:
                 self.target(stmt, Library(entry, ((first, expr.obj),)))
             elif entry is not None:
                 self.target(stmt, Library(entry, ()))
-        return probe.attr_type(obj, expr.name)
+        return self.facts.extents.attribute(obj, expr.name)
 
     def index(self, expr: ir.Index, stmt: ir.Stmt) -> ty.Type | None:
         obj = self.atom(expr.obj)

@@ -182,11 +182,10 @@ def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | 
 
 def same_shape(a: ty.Type, b: ty.Type) -> bool:
     """Whether two arrays surely have the same shape (or using them together raises)."""
-    return (
-        isinstance(a, ty.Array)
-        and isinstance(b, ty.Array)
-        and a.dims == b.dims
-        and "?" not in a.dims
+    if not isinstance(a, ty.Array) or not isinstance(b, ty.Array) or len(a.dims) != len(b.dims):
+        return False
+    return all(
+        (m == n and m != "?") or m[0] == n[0] == "n" for m, n in zip(a.dims, b.dims, strict=True)
     )
 
 
@@ -243,7 +242,7 @@ def must_reduce(operand: ty.Type, out: ty.Type) -> bool:
 def keeps_length(operand: str, out: str) -> bool:
     """Whether broadcasting leaves a dimension as long as it was: one that isn't one does (or the
     function raises), and a dimension such as "?u.0-2" is the same wherever it stands."""
-    return operand == "n" or (operand == out and operand != "?")
+    return operand[0] == "n" or (operand == out and operand != "?")
 
 
 def _alone(facts: Facts, call: Library, param: str, t: ty.Type, out: ty.Type) -> bool:

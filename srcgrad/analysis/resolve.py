@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from srcgrad.analysis import webs
+from srcgrad.analysis.dims import plain_result
 from srcgrad.analysis.targets import Bound, Packed
 from srcgrad.errors import SourceUnavailable, UnsupportedSyntax, located
 from srcgrad.frontend import source as source_module
@@ -314,7 +315,7 @@ class Program:
     # ---- types ----
 
     def returns(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> ty.Type | None:
-        return self.facts(fn, types).result
+        return plain_result(self.facts(fn, types).result)
 
     def facts(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> Facts:
         """What is known of a function for these argument types, in its final form."""

@@ -22,7 +22,8 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An ndarray.  Each of `dims` is "1" (length one), "n" (not one) or "?"; () is 0-d."""
+    """An ndarray.  Each of `dims` is "1" (length one), "n" (not one) or "?"; () is 0-d.  Within a
+    function the latter two may go on with a name for the length: see `analysis.extents`."""
 
     dtype: np.dtype[Any]
     dims: tuple[str, ...]
@@ -151,7 +152,9 @@ def can_be_active(t: Type) -> bool:
 
 
 def _join_dim(a: str, b: str) -> str:
-    return a if a == b else "?"
+    if a == b:
+        return a
+    return "n" if a[0] == b[0] == "n" else "?"
 
 
 def join(a: Type, b: Type) -> Type:

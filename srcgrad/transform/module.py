@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.transform import syntax as syn
 
@@ -112,6 +114,13 @@ class Module:
         self.imports.setdefault("numpy", "np")
         self.scalars_are_python = False
         return syn.call(f"np.{fn}", *args, **kwargs)
+
+    def prune(self, functions: Iterable[ast.stmt]) -> None:
+        """Forget the imports that no function mentions."""
+        used = set().union(*map(asts.names, functions)) | {
+            g.root.key for g in self.frozen.values()
+        }
+        self.imports = {m: n for m, n in self.imports.items() if n in used or m in used}
 
     def import_statements(self) -> list[ast.stmt]:
         out: list[ast.stmt] = []

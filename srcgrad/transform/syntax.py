@@ -248,3 +248,18 @@ _SHORTER: asts.Rules = {
 def simplify(node: ast.expr) -> ast.expr:
     """`1.0 * e` and `e * 1.0` are e, `--e` is e, `-1.0 * b` is `-b`; the tree is changed."""
     return asts.changed(node, _SHORTER)
+
+
+def conditional(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
+    """`if test: body else: orelse` in its shortest form; nothing when both arms are empty."""
+
+    def empty(arm: list[ast.stmt]) -> bool:
+        return all(isinstance(s, Comment) for s in arm)
+
+    if empty(body) and empty(orelse):
+        return []
+    if empty(body):
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return [ast.If(test.operand, orelse, [])]
+        return [ast.If(ast.UnaryOp(ast.Not(), test), orelse, [])]
+    return [ast.If(test, body, [] if empty(orelse) else orelse)]

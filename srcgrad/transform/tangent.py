@@ -38,6 +38,7 @@ from srcgrad.transform import forwardrules
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.arrays import library_effect
 from srcgrad.transform.adjoint.assemble import Adjoint
+from srcgrad.transform.adjoint.dead import unread_statements
 from srcgrad.transform.adjoint.forward import truncation
 from srcgrad.transform.fresh import is_fresh
 from srcgrad.transform.module import Module, function_text
@@ -115,13 +116,7 @@ class Walk:
         self.needs = NeedsTable(self.unit)
         self.text.uses = uses_of(self.unit.body)
         self.text.named = self.named()
-        self.text.dead = {
-            s.sid
-            for s in ir.walk(self.unit.body)
-            if isinstance(s, ir.Assign)
-            and isinstance(s.value, ir.Closure)
-            and not self.text.uses.get(s.target.name)
-        }
+        self.text.dead, self.text.may_raise = unread_statements(self.unit, self.text.uses)
         self.text.before, self.text.after = self.before, self.after
         self.text.is_hooked = self.touches
         self.text.replaces, self.text.is_replaced = self.replaces, self.is_replaced

@@ -44,6 +44,7 @@ class Pending:
     reads: set[str]
     reads_memory: bool
     impure: bool
+    made_of: list[ir.Stmt]  # the statements that it stands for
 
 
 @dataclass
@@ -60,6 +61,8 @@ class Text:
     uses: dict[str, list[int]] = field(default_factory=dict)
     program: Program | None = None
     current: ir.Stmt | None = None  # the statement being printed
+    folded: list[ir.Stmt] = field(default_factory=list)  # what the statement at hand is made of
+    may_raise: Callable[[ir.Stmt], bool] = lambda _: True
     before: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
     after: Callable[[ir.Stmt], list[ast.stmt]] = lambda _: []
     replaces: Callable[[ir.Stmt], list[ast.stmt] | None] = lambda _: None
@@ -83,7 +86,10 @@ class Text:
     def atom(self, a: ir.Atom) -> ast.expr:
         if isinstance(a, ir.Var):
             waiting = self.pending.pop(a.name, None)
-            return waiting.node if waiting is not None else syn.name(self.var(a.name))
+            if waiting is None:
+                return syn.name(self.var(a.name))
+            self.folded += waiting.made_of
+            return waiting.node
         return self.module.atom(a)
 
     def arg(self, a: ir.Atom | ir.Star) -> ast.expr:
@@ -192,7 +198,7 @@ class Text:
         if "%" not in t.name or t.name.split("%")[0] or t.name in self.named:
             return False
         uses = self.uses.get(t.name, [])
-        return len(uses) == 1 and uses[0] in here
+        return len(uses) == 1 and uses[0] in here and uses[0] not in self.dead
 
     def wait(self, stmt: ir.Assign) -> None:
         consumed = [
@@ -200,7 +206,7 @@ class Text:
             for a in ir.operands(stmt.value)
             if isinstance(a, ir.Var) and a.name in self.pending
         ]
-        self.current = stmt
+        self.current, self.folded = stmt, [stmt]
         node = self.expr(stmt.value)
         reads = {v.name for v in ir.reads(stmt)}
         memory = isinstance(stmt.value, ir.Index | ir.Method | ir.Call | ir.Attr | ir.Op)
@@ -208,7 +214,7 @@ class Text:
         for p in consumed:
             reads |= p.reads
             memory, impure = memory or p.reads_memory, impure or p.impure
-        self.pending[stmt.target.name] = Pending(node, reads, memory, impure)
+        self.pending[stmt.target.name] = Pending(node, reads, memory, impure, self.folded)
 
     def is_impure(self, stmt: ir.Stmt) -> bool:
         """Whether evaluating the statement's expression may have effects or see them."""
@@ -229,8 +235,13 @@ class Text:
         for name, p in list(self.pending.items()):
             if force or p.reads & written or (effect and (p.reads_memory or p.impure)):
                 del self.pending[name]
-                out.append(syn.assign(self.var(name), p.node))
+                out.append(self.primal(syn.assign(self.var(name), p.node), p.made_of))
         return out
+
+    def primal(self, node: ast.stmt, made_of: list[ir.Stmt]) -> ast.stmt:
+        """Mark a statement of the user's: leaving it out may hide the errors that it raises."""
+        node.srcgrad_raises = lambda: any(map(self.may_raise, made_of))  # type: ignore[attr-defined]
+        return node
 
     # ---- statements ----
 
@@ -260,7 +271,7 @@ class Text:
         for name, p in list(self.pending.items()):
             if any(sid in here for sid in self.uses.get(name, ())):
                 del self.pending[name]
-                out.append(syn.assign(self.var(name), p.node))
+                out.append(self.primal(syn.assign(self.var(name), p.node), p.made_of))
         return out
 
     def unpacking(self, block: ir.Block, k: int) -> tuple[int, ir.Atom] | None:
@@ -307,21 +318,24 @@ class Text:
         return n >= 2 and len(group) == n == len(targets)
 
     def unpack(self, group: ir.Block, source: ir.Atom) -> list[ast.stmt]:
+        self.folded = list(group)
         value = self.atom(source)
         items = [m for m in group if isinstance(m, ir.Assign) and isinstance(m.value, ir.Index)]
         pre = [s for m in group for s in self.flush(m)]
         target = syn.tuple_of(syn.name(self.var(m.target.name)) for m in items)
         made = syn.assign(target, value)
         made.srcgrad_line = group[0].loc.line  # type: ignore[attr-defined]
-        return [*pre, made]
+        return [*pre, self.primal(made, self.folded)]
 
     def emit(self, stmt: ir.Stmt, pre: list[ast.stmt] | None = None) -> list[ast.stmt]:
         if pre is None:
             pre = self.before(stmt)
-        self.current = stmt
+        self.current, self.folded = stmt, [stmt]
         made = self.replaces(stmt)
         if made is None:
             made = self.stmt(stmt)
+            made_of = [stmt] if ir.blocks(stmt) else self.folded
+            made = [self.primal(node, made_of) for node in made]
         for node in made:
             if not hasattr(node, "srcgrad_line"):
                 node.srcgrad_line = stmt.loc.line  # type: ignore[attr-defined]
@@ -346,7 +360,7 @@ class Text:
                 test = self.expr(stmt.test)
                 pre = self.flush(stmt, force=True)
                 body, orelse = self.block(stmt.body), self.block(stmt.orelse)
-                return [*pre, *conditional(test, body, orelse)]
+                return [*pre, *syn.conditional(test, body, orelse)]
             case ir.For():
                 rng = self.range(stmt.start, stmt.stop, stmt.step)
                 pre = self.flush(stmt, force=True)
@@ -451,19 +465,4 @@ def plain_function(
     return got
 
 
-def conditional(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> list[ast.stmt]:
-    """`if test: body else: orelse` in its shortest form; nothing when both arms are empty."""
-
-    def empty(arm: list[ast.stmt]) -> bool:
-        return all(isinstance(s, syn.Comment) for s in arm)
-
-    if empty(body) and empty(orelse):
-        return []
-    if empty(body):
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            return [ast.If(test.operand, orelse, [])]
-        return [ast.If(ast.UnaryOp(ast.Not(), test), orelse, [])]
-    return [ast.If(test, body, [] if empty(orelse) else orelse)]
-
-
-__all__ = ["Pending", "Text", "User", "binary", "bound_atoms", "conditional"]
+__all__ = ["Pending", "Text", "User", "binary", "bound_atoms"]

@@ -11,7 +11,6 @@ def portfolio_grad(weights, risk):
     t1 = np.sum(spread ** 2)
     t2 = np.abs(weights)
     t3 = np.sum(t2)
-    t4 = float(risk * t1 + t3)
     # ---- reverse sweep ----
     # annotations.py:7  return float(risk * np.sum(spread**2) + np.sum(np.abs(weights)))
     t5_bar = support.unbroadcast(1.0, risk * t1 + t3)

@@ -8,15 +8,14 @@ def energy_grad(spring, x):
     # ---- forward sweep ----
     stretch = x - spring.rest
     t1 = stretch @ stretch
-    t2 = spring.stiffness
     # ---- reverse sweep ----
     # dataclass_params.py:14  return 0.5 * spring.stiffness * (stretch @ stretch)
     t1_bar = 0.5 * spring.stiffness
     stretch_bar = t1_bar * stretch
     stretch_bar += t1_bar * stretch
-    t2_bar = t1 * 0.5
+    t5_bar = t1 * 0.5
     spring_bar = support.zeros(spring)
-    support.attr_add(spring_bar, "stiffness", t2_bar)
+    support.attr_add(spring_bar, "stiffness", t5_bar)
     # dataclass_params.py:13  stretch = x - spring.rest
     t6_bar = -stretch_bar
     support.attr_add(spring_bar, "rest", t6_bar)

@@ -7,16 +7,13 @@ from srcgrad.runtime import support
 
 def ridge_grad(weights, xs, ys, penalty):
     # ---- forward sweep ----
-    y_tape, t3_tape, t4_tape, x_tape, e_tape, w_2_tape = [], [], [], [], [], []
-    t3 = 0.0
+    t4_tape, x_tape, e_tape, w_2_tape = [], [], [], []
     t1 = []
     t1_bar = []
     t2 = min(len(xs), len(ys))
     for i in range(t2):
         row = xs[i]
         y = ys[i]
-        y_tape.append(y)
-        t3_tape.append(t3)
         t3 = 0
         t4 = min(len(weights), len(row))
         t4_tape.append(t4)
@@ -30,40 +27,37 @@ def ridge_grad(weights, xs, ys, penalty):
         t1_bar.append(0.0)
     errors = t1
     errors_bar = support.alias_bar(t1, t1_bar)
-    t6 = 0
     stop_at_entry = len(errors)
     for i_3 in range(stop_at_entry):
         e = errors[i_3]
         e_tape.append(e)
-        t6 += e * e
-    t7 = 0
+    t6 = 0
     for i_4 in range(len(weights)):
         w_2 = weights[i_4]
         w_2_tape.append(w_2)
-        t7 += w_2 ** 2
+        t6 += w_2 ** 2
     # ---- reverse sweep ----
-    penalty_bar = t7
-    t7_bar = penalty
+    penalty_bar = t6
+    t6_bar = penalty
     weights_bar = support.zeros(weights)
     for i_4 in range(len(weights) - 1, -1, -1):
         w_2 = w_2_tape.pop()
         # generator_sum.py:3  return sum(e * e for e in errors) + penalty * sum(w**2 for w in
         #     wei...
-        w_2_bar = t7_bar * 2.0 * w_2
+        w_2_bar = t6_bar * 2.0 * w_2
         weights_bar[i_4] += w_2_bar
-    t6_bar = 1.0
+    t8_bar = 1.0
     for i_3 in range(stop_at_entry - 1, -1, -1):
         e = e_tape.pop()
         # generator_sum.py:3  return sum(e * e for e in errors) + penalty * sum(w**2 for w in
         #     wei...
-        e_bar = t6_bar * e
-        e_bar += t6_bar * e
+        e_bar = t8_bar * e
+        e_bar += t8_bar * e
         errors_bar[i_3] += e_bar
     # generator_sum.py:2  errors = [y - sum(w * x for w, x in zip(weights, row)) for row, y i...
     t1_bar = support.alias_back(t1_bar, errors_bar)
     for i in range(t2 - 1, -1, -1):
         t4 = t4_tape.pop()
-        y = y_tape.pop()
         # generator_sum.py:2  errors = [y - sum(w * x for w, x in zip(weights, row)) for row, y
         #     i...
         t13_bar = support.list_append_back(t1, t1_bar)
@@ -74,5 +68,4 @@ def ridge_grad(weights, xs, ys, penalty):
             #     i...
             w_bar = t3_bar * x
             weights_bar[i_2] += w_bar
-        t3 = t3_tape.pop()
     return support.gradient(weights_bar, weights), penalty_bar

@@ -7,20 +7,17 @@ import numpy as np
 
 def log_likelihood_grad(start, transition, emission, observations):
     # ---- forward sweep ----
-    scale_tape, t2_tape, t3_tape, alpha_tape = [], [], [], []
+    scale_tape, t2_tape, t3_tape = [], [], []
     alpha = start * emission[:, observations[0]]
-    total = 0.0
     t1 = observations[1:]
     for i in range(len(t1)):
         symbol = t1[i]
         scale = np.sum(alpha)
         scale_tape.append(scale)
-        total += np.log(scale)
         t2 = alpha / scale
         t2_tape.append(t2)
         t3 = t2 @ transition
         t3_tape.append(t3)
-        alpha_tape.append(alpha)
         alpha = t3 * emission[:, symbol]
     t4 = np.sum(alpha)
     # ---- reverse sweep ----
@@ -36,7 +33,6 @@ def log_likelihood_grad(start, transition, emission, observations):
         scale = scale_tape.pop()
         symbol = observations[1:][i]
         # hmm_forward.py:10  alpha = (alpha / scale) @ transition * emission[:, symbol]
-        alpha = alpha_tape.pop()
         t8_bar = alpha_bar * t3
         emission_bar[:, symbol] += t8_bar
         t3_bar = alpha_bar * emission[:, symbol]

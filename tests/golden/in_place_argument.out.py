@@ -5,8 +5,6 @@ from srcgrad.runtime import support
 
 
 def normalise_forward(x, x_bar):
-    x_saved_2 = None
-    x_saved = None
     t1 = np.mean(x)
     x_saved = x[...].copy()
     x -= t1

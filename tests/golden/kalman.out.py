@@ -7,16 +7,14 @@ import numpy as np
 
 def negative_log_likelihood_grad(F, Q, R, measurements):
     # ---- forward sweep ----
-    x_tape, t1_tape, P_tape, innovation_tape, S_tape = [], [], [], [], []
+    t1_tape, P_tape, innovation_tape, S_tape = [], [], [], []
     gain_tape, x_1_tape, P_1_tape, t2_tape = [], [], [], []
     n = F.shape[0]
     x_1 = np.zeros(n)
     P_1 = np.eye(n)
-    total = 0.0
     for i in range(len(measurements)):
         z = measurements[i]
         x = F @ x_1
-        x_tape.append(x)
         t1 = F @ P_1
         t1_tape.append(t1)
         P = t1 @ F.T + Q
@@ -33,7 +31,6 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
         P_1 = P - np.outer(gain, P[0])
         t2 = innovation * innovation / S
         t2_tape.append(t2)
-        total += 0.5 * (np.log(S) + t2)
     # ---- reverse sweep ----
     F_bar = np.zeros(F.shape, F.dtype)
     P_1_bar = np.zeros(P_1.shape, P_1.dtype)
@@ -48,7 +45,6 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
         innovation = innovation_tape.pop()
         P = P_tape.pop()
         t1 = t1_tape.pop()
-        x = x_tape.pop()
         # kalman.py:17  total += 0.5 * (np.log(S) + innovation * innovation / S)
         t5_bar = total_bar * 0.5
         S_bar = -t5_bar * t2 / S

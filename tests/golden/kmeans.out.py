@@ -5,8 +5,7 @@ import numpy as np
 
 def inertia_grad(centres, points):
     # ---- forward sweep ----
-    t1_tape, t2_tape, branch_tape = [], [], []
-    cost = 0.0
+    t1_tape, branch_tape = [], []
     for i in range(len(points)):
         p = points[i]
         best = np.inf
@@ -15,13 +14,11 @@ def inertia_grad(centres, points):
             t1 = p - c
             t1_tape.append(t1)
             t2 = t1 ** 2
-            t2_tape.append(t2)
             distance = np.sum(t2)
             branch = distance < best
             branch_tape.append(branch)
             if branch:
                 best = distance
-        cost += best
     # ---- reverse sweep ----
     centres_bar = np.zeros(centres.shape, centres.dtype)
     cost_bar = 1.0
@@ -29,7 +26,6 @@ def inertia_grad(centres, points):
         best_bar = cost_bar
         for i_2 in range(len(centres) - 1, -1, -1):
             branch = branch_tape.pop()
-            t2 = t2_tape.pop()
             t1 = t1_tape.pop()
             distance_bar = 0.0
             if branch:

@@ -20,7 +20,6 @@ def harmonics_grad(x, n):
         rows.append(t2)
         rows_bar.append(t2_bar)
     spectrum = np.stack(rows)
-    t3 = spectrum[0] * spectrum[-1]
     # ---- reverse sweep ----
     # list_building.py:9  return np.sum(spectrum[0] * spectrum[-1])
     t6_bar = spectrum[0]
@@ -34,7 +33,7 @@ def harmonics_grad(x, n):
     for k in range(n - 1, -1, -1):
         t1 = t1_tape.pop()
         # list_building.py:7  rows.append(np.sin((k + 1) * x))
-        t8_bar = support.list_append_back(rows, rows_bar)
+        support.list_append_back(rows, rows_bar)
         t9_bar = t2_bar
         t2, t2_bar = t2_tape.pop()
         x_bar += t9_bar * np.cos(t1) * (k + 1)

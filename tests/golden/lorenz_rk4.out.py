@@ -73,7 +73,6 @@ def rk4_grad(state, sigma, rho, beta, h, steps):
         t8 = h / 6.0 * (t7 + k4)
         t8_tape.append(t8)
         state = state + t8
-    t9 = state @ state
     # ---- reverse sweep ----
     # lorenz_rk4.py:16  return state @ state
     state_bar = state + state

@@ -9,8 +9,8 @@ def trace_formula_grad(A, x):
     B = np.linalg.inv(A)
     t1 = B @ A.T
     t2 = x @ B
-    t3 = t2 @ x
-    t4 = np.linalg.det(A)
+    # for its errors alone:
+    t2 @ x
     # ---- reverse sweep ----
     # matrix_calculus.py:6  return np.trace(B @ A.T) + x @ B @ x + np.linalg.det(A)
     A_bar = support.cofactor(A)

@@ -19,7 +19,6 @@ def log_likelihood_grad(logits, means, log_scales, x):
     top = terms.max(axis=1)
     t6 = np.exp(terms - top[:, None])
     t7 = np.sum(t6, axis=1)
-    t8 = top + np.log(t7)
     # ---- reverse sweep ----
     # mixture.py:9  return np.sum(top + np.log(np.sum(np.exp(terms - top[:, None]), axis=1)))
     t11_bar = support.sum_back(1.0 / t7, t6, axis=1) * t6

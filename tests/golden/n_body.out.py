@@ -7,7 +7,6 @@ import numpy as np
 def potential_grad(positions, masses):
     # ---- forward sweep ----
     offset_tape, t1_tape, t2_tape = [], [], []
-    energy = 0.0
     for i in range(len(masses)):
         for j in range(i):
             offset = positions[i] - positions[j]
@@ -16,7 +15,6 @@ def potential_grad(positions, masses):
             t1_tape.append(t1)
             t2 = masses[i] * masses[j] / t1
             t2_tape.append(t2)
-            energy -= t2
     # ---- reverse sweep ----
     energy_bar = 1.0
     masses_bar = np.zeros(masses.shape, masses.dtype)

@@ -8,13 +8,11 @@ def quadratic_form_grad(A, x):
     row_tape = []
     row = 0.0
     n = len(x)
-    total = 0.0
     for i in range(n):
         row_tape.append(row)
         row = 0.0
         for j in range(i + 1):
             row += A[i, j] * x[j]
-        total += x[i] * row * row
     # ---- reverse sweep ----
     A_bar = np.zeros(A.shape, A.dtype)
     total_bar = 1.0

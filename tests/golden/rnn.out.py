@@ -6,18 +6,13 @@ import numpy as np
 
 def recurrent_grad(W, U, inputs, targets):
     # ---- forward sweep ----
-    h_tape, t1_tape, t2_tape = [], [], []
+    h_tape, t1_tape = [], []
     h = np.zeros(W.shape[0])
-    loss = 0.0
     for t in range(len(inputs)):
         h_tape.append(h)
         h = np.tanh(W @ h + U @ inputs[t])
         t1 = h - targets[t]
         t1_tape.append(t1)
-        t2 = t1 ** 2
-        t2_tape.append(t2)
-        loss += np.sum(t2)
-    t3 = loss / len(inputs)
     # ---- reverse sweep ----
     # rnn.py:10  return loss / len(inputs)
     loss_bar = 1.0 / len(inputs)
@@ -25,7 +20,6 @@ def recurrent_grad(W, U, inputs, targets):
     W_bar = np.zeros(W.shape, W.dtype)
     h_bar = np.zeros(h.shape, h.dtype)
     for t in range(len(inputs) - 1, -1, -1):
-        t2 = t2_tape.pop()
         t1 = t1_tape.pop()
         # rnn.py:9  loss += np.sum((h - targets[t]) ** 2)
         h_bar += loss_bar * 2.0 * t1

@@ -7,7 +7,6 @@ def rosenbrock_grad(x):
     # ---- forward sweep ----
     t1 = x[1:] - x[:-1] ** 2
     t2 = 1.0 - x[:-1]
-    t3 = 100.0 * t1 ** 2 + t2 ** 2
     # ---- reverse sweep ----
     # rosenbrock.py:5  return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
     t7_bar = -(2.0 * t2)

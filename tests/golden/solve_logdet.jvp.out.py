@@ -10,7 +10,6 @@ def evidence_jvp(tangents, A, b):
     x_dot = -np.linalg.solve(A, A_dot @ x) + np.linalg.solve(A, b_dot)
     t1 = np.linalg.slogdet(A)
     t1_dot = support.slogdet_dot(A_dot, t1[0], A)
-    sign = t1[0]
     logdet_dot = t1_dot[1]
     logdet = t1[1]
     t2 = b @ x

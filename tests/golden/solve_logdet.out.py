@@ -8,7 +8,6 @@ def evidence_grad(A, b):
     # ---- forward sweep ----
     x = np.linalg.solve(A, b)
     t1 = np.linalg.slogdet(A)
-    t2 = b @ x
     # ---- reverse sweep ----
     # solve_logdet.py:6  sign, logdet = np.linalg.slogdet(A)
     t1_bar = support.zeros(t1)

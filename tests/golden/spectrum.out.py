@@ -10,7 +10,6 @@ def high_frequency_power_grad(signal, weights):
     amplitudes = np.fft.rfft(signal)
     t1 = np.abs(amplitudes)
     t2 = t1 ** 2
-    t3 = weights * t2
     # ---- reverse sweep ----
     # spectrum.py:6  return np.sum(weights * np.abs(amplitudes) ** 2)
     amplitudes_bar = weights * 2.0 * t1 * support.direction(amplitudes)

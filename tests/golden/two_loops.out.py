@@ -12,9 +12,6 @@ def smooth_then_fit_grad(x, a):
         t1 = y[i - 1]
         t1_tape.append(t1)
         y[i] = a * t1 + (1.0 - a) * x[i]
-    loss = 0.0
-    for i in range(len(x)):
-        loss += (y[i] - x[i]) ** 2
     # ---- reverse sweep ----
     y_bar = np.zeros(y.shape, y.dtype)
     loss_bar = 1.0

@@ -8,7 +8,6 @@ def safe_log_grad(x):
     t1 = x > 0.0
     t2 = np.maximum(x, 1e-300)
     t3 = np.log(t2)
-    t4 = np.where(t1, t3 * x, -x ** 2)
     # ---- reverse sweep ----
     # where_masks.py:5  return np.sum(np.where(x > 0.0, np.log(np.maximum(x, 1e-300)) * x, -(...
     x_bar = np.where(t1, 0.0, -np.where(t1, 0.0, 1.0) * 2.0 * x)

@@ -16,7 +16,6 @@ from srcgrad.analysis.effects import RESULT, may_hold_memory
 from srcgrad.analysis.needs import saved_name
 from srcgrad.analysis.recording import Recording, record
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Construct, Library, User, writes_argument
 from srcgrad.analysis.unit import Spec, Unit, make_unit
 from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
@@ -24,7 +23,8 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.callee import Callees
-from srcgrad.transform.adjoint.closures import Plain, forward_uses
+from srcgrad.transform.adjoint.closures import Plain
+from srcgrad.transform.adjoint.dead import dead_statements, forward_reads
 from srcgrad.transform.adjoint.forward import Forward
 from srcgrad.transform.adjoint.reverse import Reverse
 from srcgrad.transform.adjoint.seeds import one_for
@@ -186,9 +186,9 @@ class Adjoint:
             syn.name(text.var(s.base.name)), reverse.key(s.key), ast.Load()
         )
         out = Sweeps(unit, found, text, slots, reverse)
-        text.uses = _forward_uses(unit)
+        text.uses = forward_reads(unit)
         text.named = forward.named()
-        text.dead = _dead(unit, found, forward, want_value)
+        text.dead, text.may_raise = dead_statements(unit, found, forward, want_value)
         text.before, text.after, text.handling = forward.before, forward.after, forward.handling
         text.is_hooked = lambda s: bool(text.before(s) or forward.after(s))
         if slots.arrays is not None:
@@ -271,7 +271,7 @@ class Adjoint:
     def sweeps_again(self, sweeps: Sweeps) -> Sweeps:
         text = sweeps.text
         forward = Forward(sweeps.unit, sweeps.found, self.module, text, sweeps.slots, self.callees)
-        text.dead = _dead(sweeps.unit, sweeps.found, forward, True)
+        text.dead, text.may_raise = dead_statements(sweeps.unit, sweeps.found, forward, True)
         text.pending.clear()
 
         def replaces(stmt: ir.Stmt) -> list[ast.stmt] | None:
@@ -623,89 +623,6 @@ def _nameless(unit: Unit) -> set[str]:
         for s in ir.walk(unit.body)
         if isinstance(s, ir.For) and s.target.name.split("%")[0] == "_"
     }
-
-
-def _forward_uses(unit: Unit) -> dict[str, list[int]]:
-    """Reads of variables by the printed forward sweep."""
-    uses = forward_uses(unit.facts, unit.body)
-    for stmt in ir.walk(unit.body):
-        if isinstance(stmt, ir.Assign | ir.Effect) and isinstance(stmt.value, ir.Call):
-            target = unit.facts.targets.get(stmt.sid)
-            fn = stmt.value.fn
-            if isinstance(target, User) and target.closure is None and isinstance(fn, ir.Var):
-                if stmt.sid in uses.get(fn.name, ()) and unit.differentiates(stmt):
-                    uses[fn.name].remove(stmt.sid)
-    return uses
-
-
-def _dead(unit: Unit, found: Recording, forward: Forward, want_value: bool) -> set[int]:
-    """Statements whose value nobody reads; what may raise, print or draw random numbers stays."""
-    uses = _forward_uses(unit)
-    live: set[str] = set(found.needed)
-    for stmt in ir.walk(unit.body):
-        for save in found.saves.get(stmt.sid, ()):
-            live.add(save.var)
-        if forward.hooked(stmt):
-            live |= {v.name for v in (*ir.reads(stmt), *ir.writes(stmt))}
-        if isinstance(stmt, ir.Exit) and stmt.kind == "return" and not want_value:
-            if isinstance(stmt.value, ir.Var) and stmt.value.name not in found.needed:
-                uses[stmt.value.name] = [s for s in uses.get(stmt.value.name, ()) if s != stmt.sid]
-    dead: set[int] = set()
-    changed = True
-    while changed:
-        changed = False
-        for stmt in ir.walk(unit.body):
-            if stmt.sid in dead or not isinstance(stmt, ir.Assign):
-                continue
-            name = stmt.target.name
-            if name in live or any(s not in dead for s in uses.get(name, ())):
-                continue
-            if not _droppable(unit, stmt):
-                continue
-            dead.add(stmt.sid)
-            changed = True
-    return dead
-
-
-def _droppable(unit: Unit, stmt: ir.Assign) -> bool:
-    """Whether leaving a statement out can't be noticed but by its value."""
-    expr, target = stmt.value, unit.facts.targets.get(stmt.sid)
-    types = [unit.facts.of(a) for a in ir.operands(expr)]
-    match expr:
-        case ir.Var() | ir.Const() | ir.Global() | ir.Closure() | ir.Opaque():
-            return True
-        case ir.Build():
-            return True
-        case ir.Index(obj, ir.Const()):
-            return isinstance(unit.facts.of(obj), ty.Tuple)
-        case ir.Op(op, _) if stmt.inplace is None:
-            numbers = all(isinstance(t, ty.Number | ty.Literal) for t in types)
-            if numbers and op == "pow":
-                power = expr.args[1]
-                return (
-                    isinstance(power, ir.Const)
-                    and isinstance(power.value, int)
-                    and power.value >= 0
-                )
-            if numbers:
-                return op not in ("truediv", "floordiv", "mod")
-            distinct = {
-                a for a, t in zip(expr.args, types, strict=True) if isinstance(t, ty.Array)
-            }
-            one = len(distinct) == 1
-            return (
-                one and all(isinstance(t, ty.Number | ty.Array) for t in types) and op != "matmul"
-            )
-    if isinstance(target, Library) and target.entry.pure and not writes_argument(target):
-        module = getattr(target.entry.target, "__module__", "") or "numpy"
-        if module.split(".")[0] in ("math", "builtins") or "linalg" in module:
-            return False
-        arrays = [t for t in types if isinstance(t, ty.Array)]
-        known = all(
-            isinstance(t, ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other) for t in types
-        )
-        return known and len(arrays) <= 1
-    return isinstance(target, Construct)
 
 
 def _cotangent(unit: Unit) -> str:

@@ -171,7 +171,9 @@ class Base:
         shown = text if len(text) <= limit else text[: limit - 3] + "..."
         last = next((s for s in reversed(self.out) if isinstance(s, syn.Comment)), None)
         if last is None or last.text != shown:
-            self.out.append(syn.Comment(shown))
+            place = syn.Comment(shown)
+            place.srcgrad_place = loc.line  # type: ignore[attr-defined]
+            self.out.append(place)
 
 
 class _Again(Text):

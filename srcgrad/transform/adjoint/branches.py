@@ -14,7 +14,6 @@ from srcgrad.transform.adjoint import checkpoint
 from srcgrad.transform.adjoint.adjoints import _literal
 from srcgrad.transform.adjoint.calls import Calls
 from srcgrad.transform.adjoint.state import Adj, State, copy_state
-from srcgrad.transform.text import conditional
 
 
 class Branches(Calls):
@@ -93,7 +92,7 @@ class Branches(Calls):
                 same = a.waiting if a.waiting is b.waiting else None
                 merged[name] = Adj(same, a.owned and b.owned, a.thin and b.thin)
         self.state = merged
-        self.out += conditional(test, first, second)
+        self.out += syn.conditional(test, first, second)
 
     def settle_all(self) -> None:
         """Before code that runs once or never: no expression may wait across it, except

@@ -143,7 +143,7 @@ class Masks:
         if isinstance(t, ty.Number):
             node = owner.module.numpy("any", self.positive(mask))
             return self.steady(Mask(node, ty.Number(np.bool_), False, mask.dirty))
-        node = owner.module.support("any_lane", self.positive(mask), owner.primal(operand))
+        node = owner.module.support("any_lane", self.positive(mask), owner.shape_of(operand))
         return self.steady(Mask(node, ty.UNKNOWN, False, mask.dirty))
 
     def moved(self, term: Term, mask: Mask, g: ast.expr, result: ty.Type) -> Mask:
@@ -159,7 +159,7 @@ class Masks:
         if lanes.passage(term) == "reduce":
             given = [term.env.get(n, ir.Const(None)) for n in ("axis", "keepdims")]
             axis, keep = map(owner.bound, given)
-            node = owner.module.support("sum_back", whole, owner.primal(operand), axis, keep)
+            node = owner.module.support("sum_back", whole, owner.shape_of(operand), axis, keep)
         else:
             node = owner.formula(term, whole, syn.number(None))
         node = ast.Compare(node, [ast.NotEq()], [syn.number(0)])

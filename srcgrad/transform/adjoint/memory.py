@@ -11,7 +11,6 @@ from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint import userrules
 from srcgrad.transform.adjoint.stores import Stores
-from srcgrad.transform.text import conditional
 
 
 class Memory(Stores):
@@ -110,7 +109,7 @@ class Memory(Stores):
             test = ast.UnaryOp(
                 ast.Not(), self.module.support("is_part", g, self.bar_node(alias.name))
             )
-            self.out += conditional(test, body, [])
+            self.out += syn.conditional(test, body, [])
             return
         if isinstance(stmt.value, ir.Attr):
             node = self.module.support(

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -311,6 +313,31 @@ def _unbroadcast(ct: _Value, x: _Value) -> _Value:
     return _plain(ct)
 
 
+_FUNCTIONS: tuple[type, ...] = (
+    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
+    functools.partial,
+)  # fmt: skip
+_INERT: tuple[type, ...] = (
+    int, str, bytes, slice, range, type(None), type(...), np.integer, np.bool_, np.flexible,
+    np.datetime64, np.timedelta64, np.dtype, type({}.keys()), types.ModuleType,
+)  # fmt: skip
+_NUMBERS = (float, complex, np.inexact)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, _NUMBERS)
+
+
+def _is_inert(x: Any) -> bool:
+    if isinstance(x, set | frozenset):
+        return not any(_is_number(v) for v in x)
+    if isinstance(x, (np.ndarray, *_INERT, *_FUNCTIONS)):
+        return True
+    # What is neither Python's nor NumPy's own is of a library that sees to itself.
+    module = type(x).__module__.partition(".")[0]
+    return module not in ("builtins", "numpy", "collections", "itertools", "array")
+
+
 class _Fields(list[Any]):
     """The adjoint of a namedtuple: a list that knows the names of its items."""
 
@@ -342,7 +369,8 @@ def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
     elif (
         type(x).__module__ not in ("builtins", "numpy")
         and hasattr(x, "__dict__")
-        and not callable(x)
+        and not isinstance(x, _FUNCTIONS)
+        and not hasattr(x, "__wrapped__")
     ):
         names = list(vars(x))
     else:
@@ -360,13 +388,6 @@ def _error(kind: str, text: str) -> Exception:
     cls = getattr(errors, kind, TypeError)
     made: Exception = cls(text)
     return made
-
-
-_NUMBERS = (float, complex, np.inexact)
-
-
-def _is_number(x: Any) -> bool:
-    return isinstance(x, _NUMBERS)
 
 
 def _zeros(x: Any, seen: dict[int, Any]) -> Any:
@@ -396,4 +417,11 @@ def _zeros(x: Any, seen: dict[int, Any]) -> Any:
 
 def _zeros_2(x: Any) -> Any:
     """The zero adjoint of a value."""
-    return _zeros(x, {})
+    made = _zeros(x, {})
+    if made is None and not _is_inert(x):
+        raise _error(
+            "NotDifferentiable",
+            f"a value of type {type(x).__name__} may hold what carries a derivative, and srcgrad "
+            "does not know how; use a list or an array",
+        )
+    return made
