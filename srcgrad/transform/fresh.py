@@ -6,7 +6,9 @@ import ast
 
 import numpy as np
 
+from srcgrad.ir import asts
 from srcgrad.rules import registry
+from srcgrad.transform import syntax as syn
 
 
 def is_fresh(node: ast.expr) -> bool:
@@ -51,3 +53,25 @@ def parts_of(node: ast.expr) -> set[str]:
             return {n for part in (fn, *args) for n in parts_of(part)} - {"np", "support"}
         case _:
             return set()
+
+
+def holders(lines: list[ast.stmt], sources: set[str]) -> set[str]:
+    """The variables whose values may share memory with those of some, anywhere in a text.
+
+    Example:
+        >>> sorted(holders(ast.parse("v = u[1:]; w = v + 1.0; t = v").body, {"u"}))
+        ['t', 'u', 'v']
+    """
+    edges = [
+        (syn.names_in(target), parts_of(node.value))
+        for line in lines
+        for node in asts.walk(line)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    ]
+    found: set[str] = set()
+    more = set(sources)
+    while more - found:
+        found |= more
+        more = {name for targets, parts in edges if parts & found for name in targets}
+    return found

@@ -40,7 +40,7 @@ from srcgrad.transform.adjoint.arrays import library_effect
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.adjoint.dead import unread_statements
 from srcgrad.transform.adjoint.forward import truncation
-from srcgrad.transform.fresh import is_fresh
+from srcgrad.transform.fresh import holders, is_fresh, parts_of
 from srcgrad.transform.module import Module, function_text
 from srcgrad.transform.parameters import arguments
 from srcgrad.transform.text import Text
@@ -105,6 +105,8 @@ class Walk:
     waiting: dict[str, ast.expr] = field(default_factory=dict)
     late: dict[int, list[ast.stmt]] = field(default_factory=dict)
     kept: dict[int, str] = field(default_factory=dict)  # results that were computed beforehand
+    written: set[str] = field(default_factory=set)  # tangents in memory that is written to
+    results: list[ast.Tuple] = field(default_factory=list)  # what is returned and holds memory
 
     def __post_init__(self) -> None:
         taken = {n for n in self.unit.facts.types if "%" not in n} | set(self.unit.params)
@@ -124,7 +126,10 @@ class Walk:
     # ---- names ----
 
     def dot_name(self, name: str) -> str:
-        return self.text.names.suffixed(self.text.var(name), "dot")
+        made = self.text.names.suffixed(self.text.var(name), "dot")
+        if self.unit.kind(name) == "memory":
+            self.written.add(made)
+        return made
 
     def active(self, a: ir.Atom | ir.Star | str) -> bool:
         if isinstance(a, ir.Star):
@@ -194,7 +199,12 @@ class Walk:
                     else:
                         made = self.support("zeros", syn.name(w))
                     out.append(syn.assign(self.dot_name(w), made))
-        return [*out, *self.lines()]
+        out += self.lines()
+        borrowed = holders(out, {"tangents", *(d.id for d in dots)})
+        for both in self.results:
+            if parts_of(both.elts[1]) & borrowed:
+                both.elts[1] = self.support("own", both.elts[1])
+        return out
 
     def lines(self) -> list[ast.stmt]:
         return self.text.block(self.unit.body)
@@ -350,14 +360,6 @@ class Walk:
         value = stmt.value
         if self.active(RESULT) and isinstance(value, ir.Var) and self.active(value):
             tangent = self.dot(value, 1)
-            if self.owner_is_top() and self.unit.fx.root(value.name) in {
-                self.unit.fx.root(p) for p in self.unit.params
-            }:
-                tangent = (
-                    self.support("own", tangent)
-                    if may_hold_memory(self.unit.type(value.name))
-                    else tangent
-                )
         elif self.active(RESULT):
             tangent = self.zero(value)
         else:
@@ -367,14 +369,13 @@ class Walk:
             if not plain and isinstance(value, ir.Var):
                 self.emit(ast.Return(syn.tuple_of([self.primal_name(value), tangent])))
                 return
-        node = self.text.atom(value)
-        self.emit(ast.Return(syn.tuple_of([node, tangent])))
+        both = ast.Tuple([self.text.atom(value), tangent], ast.Load())
+        if may_hold_memory(self.unit.facts.of(value)):
+            self.results.append(both)
+        self.emit(ast.Return(both))
 
     def primal_name(self, v: ir.Var) -> ast.expr:
         return syn.name(self.text.var(v.name))
-
-    def owner_is_top(self) -> bool:
-        return self.unit.spec not in self.owner.names
 
     # ---- assignments ----
 
@@ -620,7 +621,9 @@ class Walk:
         if self.spreads(stmt, call):
             late = True
             node = self.support("broadcast_like", node, syn.name(RESULT_HERE))
-        if memory and not is_fresh(node):
+        node = syn.simplify(node)
+        if (memory and not is_fresh(node)) or parts_of(node) & self.written:
+            # `y = x + 1.0` has x's tangent: a copy of it where y or x is written to.
             late = True
             node = self.support("tangent_like", node, syn.name(RESULT_HERE))
         if late:
@@ -650,21 +653,19 @@ class Walk:
 
     def linear(self, stmt: ir.Assign, call: Library, active: list[tuple[str, Bound]]) -> None:
         """A function that is linear in its arguments is its own tangent."""
-        entry, facts = call.entry, self.unit.facts
+        entry = call.entry
         formulas = {p for p in entry.vjps if entry.vjps[p] is not None}
         for p, b in active:
             if p not in formulas:
                 raise self.not_differentiable(stmt, call, p, b)
-        swap: dict[str, ast.expr] = {}
         args: list[ast.expr] = []
         keywords: list[ast.keyword] = []
         positional = True
         assert entry.params is not None
         kinds = entry.params.parameters
-        del swap
         order = list(kinds)
         for k, (p, b) in enumerate(call.args):
-            node = self.linear_argument(p, b, p in formulas, facts)
+            node = self.linear_argument(b, p in formulas)
             kind = kinds[p].kind if p in kinds else None
             if kind is not None and kind.name == "VAR_POSITIONAL":
                 assert isinstance(node, ast.Tuple)
@@ -685,8 +686,7 @@ class Walk:
             return self.module.atom(stmt.value.fn)
         return function_text(self.module, call.entry.target)
 
-    def linear_argument(self, p: str, b: Bound, linear: bool, facts: object) -> ast.expr:
-        del facts
+    def linear_argument(self, b: Bound, linear: bool) -> ast.expr:
         if isinstance(b, Packed):
             items = [
                 self.dot(ir.unstar(i)) if linear else self.primal(ir.unstar(i)) for i in b.items
