@@ -11,7 +11,7 @@ import pytest
 import srcgrad as sg
 from srcgrad.transform import loops
 
-pytest.importorskip("numba")
+numba = pytest.importorskip("numba")
 
 
 def nearest(p, c):
@@ -67,7 +67,24 @@ def neighbours(p, c):
     return s
 
 
-PROGRAMS = (nearest, stencil, product, carried, neighbours)
+def ratios(p, c):
+    total = 0.0
+    buffer = np.empty(p.shape[1])
+    for i in range(p.shape[0]):
+        most = p[i, 0]
+        for j in range(p.shape[1]):
+            if p[i, j] > most:
+                most = p[i, j]
+        s = 0.0
+        for j in range(p.shape[1]):
+            buffer[j] = math.exp(p[i, j] - most)
+            s += buffer[j]
+        for j in range(p.shape[1]):
+            total += buffer[j] / s * c[0, j]
+    return total
+
+
+PROGRAMS = (nearest, stencil, product, carried, neighbours, ratios)
 NAMES = [one.__name__ for one in loops.PASSES]
 
 
@@ -157,23 +174,6 @@ def f(a, k, n):
 # ---- fuse --------------------------------------------------------------------------------------
 
 
-def ratios(p, c):
-    total = 0.0
-    buffer = np.empty(p.shape[1])
-    for i in range(p.shape[0]):
-        most = p[i, 0]
-        for j in range(p.shape[1]):
-            if p[i, j] > most:
-                most = p[i, j]
-        s = 0.0
-        for j in range(p.shape[1]):
-            buffer[j] = math.exp(p[i, j] - most)
-            s += buffer[j]
-        for j in range(p.shape[1]):
-            total += buffer[j] / s * c[0, j]
-    return total
-
-
 def remembers(p, c):
     total, last = 0.0, 0.0
     for i in range(p.shape[0]):
@@ -250,3 +250,74 @@ def f(a, n):
     return a[0]
 """
     assert "g(a)" in improved(text)
+
+
+# ---- stop, invariant, regroup ------------------------------------------------------------------
+
+
+def test_a_loop_ends_where_its_cotangent_is_given_away():
+    text = text_of(ratios)
+    assert "most_bar = 0.0\n                break" in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if b[i] > 0.0: a_bar[i] += z; z = 0.0\n        a_bar[i] += 1.0",  # gives more than z
+        "if b[i] > 0.0: a_bar[i] += z\n        z = 0.0",  # not in the branch
+        "if b[i] > 0.0: a_bar[i] += z; z = 0.0\n        else: z = 1.0",  # it comes back
+        "if b[i] > 0.0: t = b[i]; a_bar[i] += z; z = 0.0",  # t is read after the loop
+    ],
+)
+def test_a_loop_with_more_to_do_runs_on(body):
+    text = f"""
+def f(b, z, n, t):
+    a_bar = np.zeros(n)
+    for i in range(n - 1, -1, -1):
+        {body}
+    return a_bar, t
+"""
+    assert "break" not in improved(text)
+
+
+def test_elements_that_stay_the_same_are_read_once():
+    text = """
+def f(a, b, k, n):
+    s = 0.0
+    for i in range(n):
+        s += a_bar[k] * b[i]
+    return s
+"""
+    shown = improved(text)
+    assert "if n > 0:\n        a_bar_k = a_bar[k]" in shown
+    assert "s += a_bar_k * b[i]" in shown
+    changes = text.replace("s += ", "a_bar[i] = s\n        s += ")
+    assert "a_bar_k" not in improved(changes)
+
+
+def test_only_sums_of_cotangents_change_their_order():
+    text = text_of(ratios)
+    forward, reverse = text.split("and back")
+    assert "jit.plus" not in forward
+    assert "jit.plus" in reverse
+    assert "s += buffer[j]" in forward
+    fast = sg.grad(numba.njit(fastmath=True)(ratios), wrt=(0, 1))
+    fast.specialize(*arguments())
+    assert "jit.plus" not in fast.source
+
+
+def test_a_sum_in_any_order_adds_what_numbers_there_are():
+    from srcgrad.runtime.numba import library
+    from srcgrad.runtime.support import jit
+
+    @library().njit
+    def total(terms, start):
+        for t in terms:
+            start = jit.plus(start, t)
+        return start
+
+    for dtype in (np.float64, np.float32, np.int64, np.complex128):
+        terms = np.arange(5).astype(dtype)
+        assert total(terms, terms[0]) == 10
+        assert type(total(terms, terms[0])) is type(terms[0].item())
+    assert total(np.arange(5), 0.5) == 10.5

@@ -44,6 +44,7 @@ class Overloads:
         self.numba.extending.overload(fn, prefer_literal=literal, strict=False)(make)
 
     def register(self) -> None:
+        free_sums(self)
         memory(self)
         sums(self)
         reductions(self)
@@ -62,6 +63,25 @@ class Overloads:
     def is_number(self, t: Any) -> bool:
         t = getattr(t, "literal_type", t)
         return isinstance(t, self.types.Number | self.types.Boolean)
+
+
+def free_sums(o: Overloads) -> None:
+    """`jit.plus` of floats of one width as an addition that LLVM may put in another order."""
+    Float = o.types.Float
+
+    def typed(context: Any) -> Any:
+        return lambda a, b: a if isinstance(a, Float) and a == b else None
+
+    def lowered(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fadd(*args, flags=("reassoc",))
+
+    o.numba.extending.type_callable(jit.plus)(typed)
+    o.numba.extending.lower_builtin(jit.plus, Float, Float)(lowered)
+    o.give(jit.plus, lambda total, term: _add)
+
+
+def _add(total: Any, term: Any) -> Any:
+    return total + term
 
 
 def _extent(a: Any) -> Any:

@@ -6,6 +6,9 @@ guard       a loop that only spreads a cotangent which is structurally zero is s
 ascending   the iterations of a reverse loop that commute run in the order of memory
 distribute  additions to several places of one array get loops of their own
 hoist       additions to one place of an array are summed in a number first
+invariant   elements that an innermost loop reads again and again are read once
+stop        a loop is left where the cotangent that it carries has been given away
+regroup     sums of cotangents may be taken in any order, several terms at once
 """
 
 from __future__ import annotations
@@ -13,15 +16,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from srcgrad.transform.loops import accesses
+from srcgrad.transform.loops import accesses, sweeps
 from srcgrad.transform.loops.ascending import ascending
 from srcgrad.transform.loops.dead import dead
 from srcgrad.transform.loops.distribute import distribute
 from srcgrad.transform.loops.fuse import fuse
 from srcgrad.transform.loops.guard import guard
 from srcgrad.transform.loops.hoist import hoist
+from srcgrad.transform.loops.invariant import invariant
+from srcgrad.transform.loops.regroup import regroup
+from srcgrad.transform.loops.stop import stop
 
-PASSES = (fuse, dead, guard, ascending, distribute, hoist)
+PASSES = (fuse, dead, guard, ascending, distribute, hoist, invariant, stop, regroup)
 skipped: set[str] = set()  # names of passes that are turned off
 
 
@@ -45,7 +51,8 @@ def improve(
     """
     for fn in functions:
         if isinstance(fn, ast.FunctionDef):
+            mine = sweeps.adjoints(fn)
             for one in PASSES:
                 if one.__name__ not in skipped:
-                    one(accesses.Function(fn, ndims))
+                    one(accesses.Function(fn, ndims, mine))
     return list(functions)

@@ -55,9 +55,18 @@ class Summary:
 class Function:
     """A function and its loops."""
 
-    def __init__(self, node: ast.FunctionDef, ndims: Mapping[str, int] | None = None) -> None:
-        self.node = node
+    def __init__(
+        self,
+        node: ast.FunctionDef,
+        ndims: Mapping[str, int] | None = None,
+        adjoints: frozenset[str] = frozenset(),
+    ) -> None:
+        self.node, self.adjoints = node, adjoints  # the names that are the reverse sweep's own
         self.ndims = {**(ndims or {}), **_allocated(node)}  # of arrays, where they are known
+
+    def again(self) -> Function:
+        """The same function, now that it has changed."""
+        return Function(self.node, self.ndims, self.adjoints)
 
     def is_number(self, array: str, key: ast.expr) -> bool:
         """Whether an element is surely a number, not a row."""

@@ -21,6 +21,7 @@ from srcgrad.transform.loops.order import (
     same_range,
 )
 from srcgrad.transform.loops.private import is_private
+from srcgrad.transform.loops.sweeps import is_middle
 from srcgrad.transform.loops.tapes import Tape, between, read_later, remove, shrink, without
 from srcgrad.transform.loops.uses import Uses
 
@@ -28,7 +29,7 @@ from srcgrad.transform.loops.uses import Uses
 def fuse(fn: Function) -> None:
     """`for i in range(n): t = e; t_tape[i] = t` with its reverse: one loop without a tape."""
     body = fn.node.body
-    middle = next((k for k, s in enumerate(body) if _is_middle(s)), None)
+    middle = next((k for k, s in enumerate(body) if is_middle(s)), None)
     if middle is None:
         return
     marker = body[middle]
@@ -37,12 +38,8 @@ def fuse(fn: Function) -> None:
             made = _Pair(fn, ahead, backward)
             if made.belongs() and made.fits():
                 made.join()
-                fn = Function(fn.node, fn.ndims)
+                fn = fn.again()
                 break
-
-
-def _is_middle(s: ast.stmt) -> bool:
-    return isinstance(s, Comment) and "reverse sweep" in s.text
 
 
 @dataclass
@@ -90,7 +87,7 @@ class _Pair:
     def _commutes(self, reverse: list[ast.stmt]) -> bool:
         whole, self.backward.body = self.backward.body, reverse
         try:
-            return commutes(Function(self.fn.node, self.fn.ndims), self.backward)
+            return commutes(self.fn.again(), self.backward)
         finally:
             self.backward.body = whole
 

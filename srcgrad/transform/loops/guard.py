@@ -7,7 +7,8 @@ from bisect import bisect_left
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, does_something, summary
+from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.zero import adds_nothing
 
 
 def guard(fn: Function) -> None:
@@ -64,41 +65,5 @@ def _set_only_if(bound: _Bound, name: str, end: int) -> ast.expr | None:
 
 def _spreads_only(fn: Function, loop: ast.For, name: str) -> bool:
     """Whether a loop has no effect when `name` is zero."""
-    zero = {name}
     got = summary([loop])
-    return got.plain and _zero_block(loop.body, zero) and not fn.live_after(got.assigned, loop)
-
-
-def _zero_block(body: list[ast.stmt], zero: set[str]) -> bool:
-    for s in body:
-        match s:
-            case ast.Assign([ast.Name(n)], value):
-                zero.add(n) if _is_zero(value, zero) else zero.discard(n)
-            case ast.AugAssign(_, ast.Add() | ast.Sub(), value):
-                if not _is_zero(value, zero):
-                    return False
-            case ast.For(_, _, inner, []):
-                if not _zero_block(inner, zero):
-                    return False
-            case _:
-                if does_something(s):
-                    return False
-    return True
-
-
-def _is_zero(e: ast.expr, zero: set[str]) -> bool:
-    match e:
-        case ast.Name(n):
-            return n in zero
-        case ast.Constant(0.0):
-            return True
-        case ast.UnaryOp(ast.USub() | ast.UAdd(), operand):
-            return _is_zero(operand, zero)
-        case ast.BinOp(left, ast.Mult(), right):
-            return _is_zero(left, zero) or _is_zero(right, zero)
-        case ast.BinOp(left, ast.Div(), _):
-            return _is_zero(left, zero)
-        case ast.BinOp(left, ast.Add() | ast.Sub(), right):
-            return _is_zero(left, zero) and _is_zero(right, zero)
-        case _:
-            return False
+    return got.plain and adds_nothing([loop], {name}) and not fn.live_after(got.assigned, loop)

@@ -7,7 +7,7 @@ import ast
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.accesses import Function, summary
-from srcgrad.transform.loops.order import descends
+from srcgrad.transform.loops.order import descends, is_innermost, runs
 
 
 def hoist(fn: Function) -> None:
@@ -16,9 +16,7 @@ def hoist(fn: Function) -> None:
         k = 0
         while k < len(block):
             s = block[k]
-            if isinstance(s, ast.For) and not any(
-                isinstance(x, ast.For) for x in asts.walk(s) if x is not s
-            ):
+            if isinstance(s, ast.For) and is_innermost(s):
                 before, after = _hoisted(fn, s)
                 block[k : k + 1] = [*before, s, *after]
                 k += len(before) + len(after)
@@ -54,15 +52,5 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
                     after.append(added)
                 s.target = ast.Name(names[shown], ast.Store())
     if after:
-        after = [ast.If(_runs(loop), after, [])]
+        after = [ast.If(runs(loop), after, [])]
     return before, after
-
-
-def _runs(loop: ast.For) -> ast.expr:
-    """Whether a loop has an iteration: without one the place need not be in the array."""
-    args = [asts.copied(a) for a in loop.iter.args]  # type: ignore[attr-defined]
-    if len(args) == 1:
-        return ast.Compare(args[0], [ast.Gt()], [ast.Constant(0)])
-    if len(args) == 2:
-        return ast.Compare(args[0], [ast.Lt()], [args[1]])
-    return ast.Compare(args[0], [ast.Gt()], [args[1]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus_one
 from srcgrad.transform.loops.accesses import Access, Function, Summary, summary
@@ -21,6 +22,21 @@ def descends(s: ast.For) -> bool:
         case ast.For(ast.Name(), ast.Call(ast.Name("range"), [_, _, step], []), _, []):
             return syn.is_number(plain_number(step), -1)
     return False
+
+
+def is_innermost(loop: ast.For) -> bool:
+    """Whether a loop has no loop in it."""
+    return not any(isinstance(x, ast.For | ast.While) for s in loop.body for x in asts.walk(s))
+
+
+def runs(loop: ast.For) -> ast.expr:
+    """Whether a loop has an iteration: without one the place need not be in the array."""
+    args = [asts.copied(a) for a in loop.iter.args]  # type: ignore[attr-defined]
+    if len(args) == 1:
+        return ast.Compare(args[0], [ast.Gt()], [ast.Constant(0)])
+    if len(args) == 2:
+        return ast.Compare(args[0], [ast.Lt()], [args[1]])
+    return ast.Compare(args[0], [ast.Gt()], [args[1]])
 
 
 def same_range(ahead: ast.For, backward: ast.For) -> bool:

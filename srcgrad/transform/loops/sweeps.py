@@ -1,0 +1,27 @@
+"""Where the forward sweep of a generated function ends and its reverse sweep begins."""
+
+from __future__ import annotations
+
+import ast
+
+from srcgrad.ir.comments import Comment
+from srcgrad.transform import syntax as syn
+
+
+def is_middle(s: ast.stmt) -> bool:
+    """Whether a comment says that the reverse sweep begins."""
+    return isinstance(s, Comment) and "reverse sweep" in s.text
+
+
+def adjoints(fn: ast.FunctionDef) -> frozenset[str]:
+    """The names that only the reverse sweep binds: the primal's own are never among them."""
+    body = fn.body
+    middle = next((k for k, s in enumerate(body) if is_middle(s)), None)
+    if middle is None:
+        return frozenset()
+    before = {n for s in body[:middle] for n in syn.names_bound(s)}
+    after = {n for s in body[middle:] for n in syn.names_bound(s)}
+    return frozenset(after - before)
+
+
+__all__ = ["adjoints", "is_middle"]
