@@ -34,6 +34,9 @@ _NO_OPERAND = {"", ",", "=", ":", ":=", "lambda", "return", "else", "not", "*", 
 )
 
 
+_MANY = 6  # more names than these, separated by commas, do not get a line each
+
+
 @dataclass(frozen=True, slots=True)
 class _Token:
     text: str
@@ -206,11 +209,31 @@ def _pieces(tokens: _Tokens, indent: int, limit: int, *, comma: bool = False) ->
     if not breaks:
         return _brackets(tokens, indent, limit, last=True)
     rows: list[str] = []
-    for start, stop in zip([0, *breaks], [*breaks, len(tokens)], strict=True):
-        rows += _pieces(tokens[start:stop], indent, limit)
     by_comma = tokens[breaks[0] - 1].text == ","
-    if comma and by_comma and tokens[-1].text != "," and not _generates(tokens):
+    ends = comma and by_comma and tokens[-1].text != "," and not _generates(tokens)
+    spans = list(zip([0, *breaks], [*breaks, len(tokens)], strict=True))
+    if by_comma and len(spans) > _MANY and all(stop - start <= 2 for start, stop in spans):
+        rows = _filled(tokens, spans, indent, limit - 1)
+        spans = []
+    for start, stop in spans:
+        room = limit - 1 if ends and stop == len(tokens) else limit
+        rows += _pieces(tokens[start:stop], indent, room)
+    if ends:
         rows[-1] += ","
+    return rows
+
+
+def _filled(
+    tokens: _Tokens, spans: Sequence[tuple[int, int]], indent: int, limit: int
+) -> list[str]:
+    """Many names, as many in a line as fit."""
+    rows = [" " * indent + _join(tokens[slice(*spans[0])])]
+    for start, stop in spans[1:]:
+        name = _join(tokens[start:stop])
+        if len(rows[-1]) + 1 + len(name) > limit:
+            rows.append(" " * indent + name)
+        else:
+            rows[-1] += " " + name
     return rows
 
 

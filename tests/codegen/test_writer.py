@@ -468,3 +468,12 @@ def test_some_of_the_standard_library() -> None:
 @pytest.mark.slow
 def test_much_of_the_standard_library() -> None:
     assert sum(map(check_file, library(4))) >= 100
+
+
+@pytest.mark.parametrize("extra", range(12))
+def test_nested_tuples_fit_whatever_their_length(extra: int) -> None:
+    """A comma put behind the last item counts."""
+    names = ", ".join(f"name_{k}" for k in range(10)) + "_" + "x" * extra
+    text = write(ast.parse(f"def f():\n    return total * h / 3.0, (a, b), ({names})"))
+    assert max(map(len, text.splitlines())) <= 99
+    assert len(text.splitlines()) < 12

@@ -39,7 +39,10 @@ def simpson_forward(f, a, b, n):
         total += weight * t3
     return (
         total * h / 3.0,
-        (h, total, k, saved_3, n, weight, saved_3_tape, weight_tape, weight_tape_2, saved_2, saved),
+        (
+            h, total, k, saved_3, n, weight, saved_3_tape, weight_tape, weight_tape_2, saved_2,
+            saved,
+        ),
     )
 
 
