@@ -61,7 +61,7 @@ TOO_LONG: dict[str, int] = {
     "analysis.infer": 791,
     "analysis.needs": 601,
     "analysis.probe": 436,
-    "analysis.recording": 464,
+    "analysis.recording": 462,
     "api": 516,
     "check": 413,
     "ir.nodes": 487,

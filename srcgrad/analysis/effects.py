@@ -29,7 +29,7 @@ _KEEPS = frozenset(("append", "insert", "setdefault", "extend", "update"))
 _GIVES = frozenset(
     ("pop", "get", "copy", "values", "items", "alias", "list", "tuple", "dict", "setdefault")
 )
-_WRITES = frozenset(
+WRITES = frozenset(
     [
         "append",
         "extend",
@@ -306,7 +306,7 @@ def _container(out: Effects, stmt: ir.Stmt, name: str, expr: ir.Expr, target: st
                 out.share(target, ir.unstar(arg))
         return
     assert isinstance(expr, ir.Method)
-    if name in _WRITES:
+    if name in WRITES:
         out.store(expr.obj, stmt)
     if name in _KEEPS:
         for arg in expr.args:

@@ -12,10 +12,10 @@ from functools import cached_property
 
 from srcgrad.analysis.checkpoint import State, state_of
 from srcgrad.analysis.control import Control, Instrument, upward_exposed
-from srcgrad.analysis.effects import may_hold_memory
+from srcgrad.analysis.effects import WRITES, may_hold_memory
 from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
 from srcgrad.analysis.placement import Save, bound_before, place
-from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.analysis.targets import Container, Library, bound_atoms
 from srcgrad.analysis.trying import close_handlers
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
@@ -369,41 +369,39 @@ class _Flow:
         return live | needs.after
 
     def to_undo(self, stmt: ir.Stmt) -> Needs:
-        """What is read where a store is undone: the array and the index, not the elements."""
-        if not isinstance(stmt, ir.Store):
-            return Needs()
-        names, contents = self.found.needs.roots_of(ir.key_atoms(stmt.key))
-        return Needs(names | self.found.needs.roots_of([stmt.base])[0], set(), contents)
+        """What is read where a write is undone: the array and the index, not the elements."""
+        if isinstance(stmt, ir.Assign) and stmt.inplace:
+            if isinstance(self.unit.type(stmt.target.name), ty.Unknown):
+                return Needs()  # bound anew or written to: both are kept
+        keys = ir.key_atoms(stmt.key) if isinstance(stmt, ir.Store) else []
+        names, contents = self.found.needs.roots_of(keys)
+        return Needs(names | self.found.needs.roots_of(self.written(stmt))[0], set(), contents)
 
     def stores(self, stmt: ir.Stmt) -> list[str]:
         """The memory classes that a statement writes."""
-        fx = self.unit.fx
+        return [self.unit.fx.root(v.name) for v in self.written(stmt)]
+
+    def written(self, stmt: ir.Stmt) -> list[ir.Var]:
+        """The variables through which a statement writes memory."""
         match stmt:
-            case ir.Assign() if stmt.inplace and fx.memory(stmt.target.name):
-                return [fx.root(stmt.target.name)]
-            case ir.Store(base=ir.Var(name)) | ir.StoreAttr(base=ir.Var(name)):
-                return [fx.root(name)]
+            case ir.Assign() if stmt.inplace and self.unit.fx.memory(stmt.target.name):
+                return [stmt.target]
+            case ir.Store(base=ir.Var() as base) | ir.StoreAttr(base=ir.Var() as base):
+                return [base]
             case ir.Assign() | ir.Effect():
-                return self._call_stores(stmt)
+                return [a for a in self._written_by_call(stmt) if isinstance(a, ir.Var)]
             case _:
                 return []
 
-    def _call_stores(self, stmt: ir.Assign | ir.Effect) -> list[str]:
-        from srcgrad.analysis.effects import _WRITES
-        from srcgrad.analysis.targets import bound_atoms
-
-        fx = self.unit.fx
+    def _written_by_call(self, stmt: ir.Assign | ir.Effect) -> list[ir.Atom]:
         match self.unit.facts.targets.get(stmt.sid):
-            case Container(name) if isinstance(stmt.value, ir.Method) and name in _WRITES:
-                obj = stmt.value.obj
-                return [fx.root(obj.name)] if isinstance(obj, ir.Var) else []
+            case Container(name) if isinstance(stmt.value, ir.Method) and name in WRITES:
+                return [stmt.value.obj]
             case Library(entry, args, _):
-                hit = [a for n, b in args if n in (*entry.writes, "out") for a in bound_atoms(b)]
-                return [fx.root(a.name) for a in hit if isinstance(a, ir.Var)]
-            case User():
-                return []  # the callee keeps what it overwrites in written arguments
+                hit = [b for n, b in args if n in (*entry.writes, "out")]
+                return [a for b in hit for a in bound_atoms(b)]
             case _:
-                return []
+                return []  # a callee keeps what it overwrites in written arguments
 
     def loop(self, stmt: ir.For | ir.While, live: Live, needs: Needs) -> Live | None:
         target = stmt.target.name if isinstance(stmt, ir.For) else None
