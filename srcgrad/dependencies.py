@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -103,15 +103,36 @@ def is_current(place: ir.Global, known: ty.Type, now: Any) -> bool:
     return global_type(ir.Global(place.root, place.path, now)) == known
 
 
-def are_current(known: list[Dependency]) -> bool:
-    """Whether everything is as it was; asked at every call.
+def watch(known: Sequence[Dependency]) -> tuple[Callable[[], bool], list[Dependency]]:
+    """A function that says at once whether every name is bound to what it was, and the
+    dependencies that this doesn't settle: containers and arrays, whose contents count.
 
     >>> import math
-    >>> place = ir.Global(ir.Root("module", "math"), ("pi",), math.pi)
-    >>> are_current([(place, global_type(place))])
-    True
+    >>> place = ir.Global(ir.Root("module", "math", math), ("pi",), math.pi)
+    >>> unchanged, rest = watch([(place, global_type(place))])
+    >>> unchanged(), rest
+    (True, [])
     """
-    return all(is_current(place, t, read(place)) for place, t in known)
+    tests: dict[str, None] = {}
+    values: dict[str, Any] = {"modules": sys.modules}
+    rest: list[Dependency] = []
+    for k, (place, known_type) in enumerate(known):
+        if place.root.kind == "builtins":
+            continue
+        if isinstance(known_type, ty.List | ty.Dict | ty.Tuple | ty.Array) or not all(
+            part.isidentifier() for part in place.path
+        ):
+            rest.append((place, known_type))
+            continue
+        holder = f"h{k}"
+        values[holder] = place.root.obj
+        if place.root.kind == "module":
+            values[holder] = sys.modules.get(place.root.key)
+            tests[f"modules.get({place.root.key!r}) is {holder}"] = None
+        values[f"v{k}"] = place.value
+        tests[f"{'.'.join((holder, *place.path))} is v{k}"] = None
+    exec(f"def unchanged():\n    return {' and '.join(tests) or True}", values)
+    return values["unchanged"], rest
 
 
-__all__ = ["Dependency", "are_current", "is_current", "of", "read"]
+__all__ = ["Dependency", "is_current", "of", "read", "watch"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import linecache
 import traceback
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, ModuleType
 from typing import Any
@@ -75,6 +75,8 @@ class Compiled:
     file: str = ""  # of the primal
     digests: dict[int, str] = field(default_factory=dict)  # of arrays that Numba froze
 
+    _watch: tuple[Callable[[], bool], list[dependencies.Dependency]] | None = None
+
     def used_rules(self) -> set[Hashable]:
         """Keys of the functions whose overrides the derivative uses."""
         used = set() if self.program is None else set(self.program.used_rules)
@@ -110,14 +112,26 @@ class Compiled:
         """Whether the functions and types that the text was made for are still in their places."""
         if self.requires and not all(r.is_current() for r in self.requires):
             return False
-        if self.backend is None:
-            return dependencies.are_current(self.globals)
-        return all(
-            self.backend.is_same(place.value, now, self.digests.get(id(place.value)))
-            and dependencies.is_current(place, known, now)
-            for place, known in self.globals
-            for now in (dependencies.read(place),)
-        )
+        if self._watch is None:
+            self._watch = dependencies.watch(self.globals)
+        unchanged, rest = self._watch
+        known = self.globals
+        try:
+            if unchanged():
+                if not rest:
+                    return True
+                known = rest
+        except AttributeError:
+            pass  # a name is gone
+        return all(self._is_as_it_was(place, t) for place, t in known)
+
+    def _is_as_it_was(self, place: ir.Global, known: ty.Type) -> bool:
+        now = dependencies.read(place)
+        if self.backend is not None:
+            digest = self.digests.get(id(place.value))
+            if not self.backend.is_same(place.value, now, digest):
+                return False
+        return dependencies.is_current(place, known, now)
 
 
 def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:

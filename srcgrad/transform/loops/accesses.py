@@ -59,9 +59,10 @@ class Function:
         self,
         node: ast.FunctionDef,
         ndims: Mapping[str, int] | None = None,
-        adjoints: frozenset[str] = frozenset(),
+        adjoints: set[str] | None = None,
     ) -> None:
-        self.node, self.adjoints = node, adjoints  # the names that are the reverse sweep's own
+        self.node = node
+        self.adjoints = set() if adjoints is None else adjoints  # names of the reverse sweep's own
         self.ndims = {**(ndims or {}), **_allocated(node)}  # of arrays, where they are known
 
     def again(self) -> Function:

@@ -47,6 +47,8 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
                 shown = ast.dump(place)
                 if shown not in names:
                     names[shown] = fn.fresh(f"{array}_sum")
+                    if array in fn.adjoints:
+                        fn.adjoints.add(names[shown])
                     before.append(syn.assign(names[shown], ast.Constant(0.0)))
                     added = syn.augment(asts.copied(place), ast.Add(), syn.name(names[shown]))
                     after.append(added)

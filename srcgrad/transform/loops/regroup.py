@@ -29,7 +29,7 @@ def _keywords(decorator: ast.expr) -> list[ast.keyword]:
     return decorator.keywords if isinstance(decorator, ast.Call) else []
 
 
-def _sums(loop: ast.For, mine: frozenset[str]) -> None:
+def _sums(loop: ast.For, mine: set[str]) -> None:
     got = summary(loop.body)
     for k, s in enumerate(loop.body):
         match s:

@@ -13,15 +13,15 @@ def is_middle(s: ast.stmt) -> bool:
     return isinstance(s, Comment) and "reverse sweep" in s.text
 
 
-def adjoints(fn: ast.FunctionDef) -> frozenset[str]:
+def adjoints(fn: ast.FunctionDef) -> set[str]:
     """The names that only the reverse sweep binds: the primal's own are never among them."""
     body = fn.body
     middle = next((k for k, s in enumerate(body) if is_middle(s)), None)
     if middle is None:
-        return frozenset()
+        return set()
     before = {n for s in body[:middle] for n in syn.names_bound(s)}
     after = {n for s in body[middle:] for n in syn.names_bound(s)}
-    return frozenset(after - before)
+    return after - before
 
 
 __all__ = ["adjoints", "is_middle"]
