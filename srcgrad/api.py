@@ -1,5 +1,4 @@
-"""The functions that users call; a `GradFunction` picks or makes the derivative for its
-arguments."""
+"""What users call; a `GradFunction` picks or makes the derivative for its arguments."""
 
 from __future__ import annotations
 
@@ -8,16 +7,17 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec
 
-from srcgrad import pipeline, trace
-from srcgrad.analysis import probe
+from srcgrad import compiled
+from srcgrad.analysis import typeof
 from srcgrad.analysis.signature import signature_key
+from srcgrad.compiled import Compiled, Request
+from srcgrad.debug import debugging
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend import carried
 from srcgrad.ir import types as ty
-from srcgrad.ir.verify import debugging
 from srcgrad.primal import Derivative, Primal, primal_of
-from srcgrad.rules import scope, tables
-from srcgrad.runtime import dispatchers, foreign, support
+from srcgrad.rules import scope
+from srcgrad.runtime import dispatchers, foreign
 from srcgrad.wrt import Wrt, doc_of, items_of, not_floating, picker
 
 _MOST_MADE = 1024  # overrides made anew by every call need derivatives of their own
@@ -53,16 +53,15 @@ class GradFunction(Derivative, Generic[P]):
             self._options = dispatchers.options_of(fn)
             if dispatchers.dispatcher_of(fn) is not None:
                 self._backend = "numba"
-        tables.load()
-        self._rules, self._rules_given = scope.entries_of(rules or {}), rules
+        self._rules_given = rules
+        self._rules = scope.entries_of(rules) if rules else scope.Scope()
         self._single, self._out = isinstance(wrt, int | str), out
         self._settle()
-        self._made: dict[Any, pipeline.Compiled] = {}
-        self._by_types: dict[Any, pipeline.Compiled] = {}
+        self._made: dict[Any, Compiled] = {}
+        self._by_types: dict[Any, Compiled] = {}
         self._lock = threading.RLock()
-        self._last: pipeline.Compiled | None = None
-        self.__name__ = f"{self._primal.name}_{mode}"
-        self.__qualname__ = self.__name__
+        self._last: Compiled | None = None
+        self.__name__ = self.__qualname__ = f"{self._primal.name}_{mode}"
         self.__module__ = getattr(fn, "__module__", __name__)
         self.__doc__ = doc_of(self._primal.name, mode, self._items)
 
@@ -86,12 +85,12 @@ class GradFunction(Derivative, Generic[P]):
             made.explain(error)
             raise
         if made.debug:
-            self._examine(made, given, named)
+            self._examine(given, named)
         return self._finish(result) if self._spread else result
 
     def _prepared(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[pipeline.Compiled, tuple[Any, ...], dict[str, Any]]:
+    ) -> tuple[Compiled, tuple[Any, ...], dict[str, Any]]:
         """The derivative for a call, and the arguments that its function takes."""
         extra: tuple[Any, ...] = ()
         if self._mode in ("vjp", "jvp"):
@@ -117,10 +116,10 @@ class GradFunction(Derivative, Generic[P]):
             args = tuple(map(made.backend.argument, args))
         return made, (*extra, *self._primal.full(args)), kwargs
 
-    def _examine(
-        self, made: pipeline.Compiled, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
+    def _examine(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Under SRCGRAD_DEBUG=1: where the nan or inf of a result was made."""
+        from srcgrad import trace
+
         found = trace.trace_nan(self, *args, **kwargs)
         if found is not None:
             raise trace.NonFiniteDerivative(str(found))
@@ -151,7 +150,7 @@ class GradFunction(Derivative, Generic[P]):
 
         return numba_backend.type_of(self)
 
-    def _for_numba(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
+    def _for_numba(self, types: tuple[ty.Type, ...]) -> Compiled:
         """The compiled derivative for types of its own parameters: jitted code calls it."""
         if self._spread:
             raise ArgumentError(
@@ -159,7 +158,7 @@ class GradFunction(Derivative, Generic[P]):
             )
         if self._mode in ("vjp", "jvp"):
             types = types[1:]
-        bound = tuple(map(probe.type_of, self._primal.full(())))
+        bound = tuple(map(typeof.type_of, self._primal.full(())))
         types = (*bound, *types)
         self._check_wrt(types)
         made = self._compile(types, self._scopes(), "numba")
@@ -179,8 +178,9 @@ class GradFunction(Derivative, Generic[P]):
                 continue
             value = bound.arguments[item.param]
             if item.param not in out:
-                zero = support.zeros(value)
-                out[item.param] = zero
+                from srcgrad.runtime import support
+
+                out[item.param] = support.zeros(value)
             out[item.param][item.key if item.key is not None else item.position] = t
         return tuple(
             tuple(v) if isinstance(v, list) and isinstance(bound.arguments[k], tuple) else v
@@ -202,7 +202,7 @@ class GradFunction(Derivative, Generic[P]):
             return pick(result[0]), result[1]
         return result[0], pick(result[1])
 
-    def _make(self, key: Any, args: Any, kwargs: Any, scopes: Any) -> pipeline.Compiled:
+    def _make(self, key: Any, args: Any, kwargs: Any, scopes: Any) -> Compiled:
         with self._lock:
             made = self._made.get(key)
             if made is not None and made.is_current():
@@ -216,7 +216,7 @@ class GradFunction(Derivative, Generic[P]):
             self._made[key] = made
             return made
 
-    def for_types(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
+    def for_types(self, types: tuple[ty.Type, ...]) -> Compiled:
         """The compiled derivative for types of its own parameters (cotangent or tangents first):
         how a derivative is seen through when it is differentiated again."""
         if self._spread:
@@ -233,7 +233,7 @@ class GradFunction(Derivative, Generic[P]):
             made = self._by_types[key] = self._compile(types, scopes, "numpy", True)
         return made
 
-    def for_numpy(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> pipeline.Compiled:
+    def for_numpy(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
         """The derivative for a call as NumPy runs it, whatever compiles it else."""
         if self._mode in ("vjp", "jvp"):
             args = args[1:]
@@ -246,7 +246,7 @@ class GradFunction(Derivative, Generic[P]):
 
     def _compile(
         self, types: tuple[ty.Type, ...], scopes: Any, backend: str = "", seen: bool = False
-    ) -> pipeline.Compiled:
+    ) -> Compiled:
         backend = backend or self._backend
         other = next(filter(None, map(foreign.found_in, types)), "")
         if backend != "numba" and (other or not self._specialize):
@@ -258,11 +258,11 @@ class GradFunction(Derivative, Generic[P]):
         )
         single = self._single and not spread
         options = tuple(self._options.items()) if backend == "numba" else ()
-        request = pipeline.Request(
+        request = Request(
             target, self._mode, wrt, types, self._aux, single, backend, options,
             self._results, not isinstance(self._out, tuple | list), other, not seen,
         )  # fmt: skip
-        made = pipeline.compile_request(request, scopes)
+        made = compiled.make(request, scopes)
         if inner is not None:
             made.requires.append(inner)
         if self._rules:
@@ -277,7 +277,7 @@ class GradFunction(Derivative, Generic[P]):
         except TypeError as e:
             raise TypeError(f"{primal.name}: {e}") from None
         bound.apply_defaults()
-        return tuple(probe.type_of(bound.arguments[p]) for p in primal.signature.parameters)
+        return tuple(typeof.type_of(bound.arguments[p]) for p in primal.signature.parameters)
 
     def _check_wrt(self, types: tuple[ty.Type, ...]) -> None:
         names = list(self._primal.signature.parameters)
@@ -337,10 +337,10 @@ class GradFunction(Derivative, Generic[P]):
         fixed = dict(zip(self._primal.signature.parameters, self._primal.full(()), strict=False))
         for name, p in self._primal.signature.parameters.items():
             if name in fixed:
-                out.append(probe.type_of(fixed[name]))
+                out.append(typeof.type_of(fixed[name]))
                 continue
             t = (
-                probe.from_annotation(hints.get(name, p.annotation))
+                typeof.from_annotation(hints.get(name, p.annotation))
                 if p.annotation is not p.empty
                 else None
             )

@@ -9,19 +9,18 @@ This is the only module that knows the order.
 from __future__ import annotations
 
 import ast
-import linecache
-import traceback
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import CodeType, ModuleType
 from typing import Any
 
-from srcgrad import dependencies
+from srcgrad import relied
 from srcgrad._version import __version__
 from srcgrad.analysis.procedures import with_result
 from srcgrad.analysis.resolve import Program, lowered
 from srcgrad.analysis.unit import Spec
 from srcgrad.codegen import writer
+from srcgrad.compiled import Compiled, Request
+from srcgrad.dependencies import Dependency
 from srcgrad.errors import shown_file
 from srcgrad.frontend import source as source_module
 from srcgrad.ir import nodes as ir
@@ -29,109 +28,13 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
-from srcgrad.runtime import foreign, loader, rulenotes
+from srcgrad.runtime import foreign, loader
 from srcgrad.transform import dead, loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
 from srcgrad.transform.tangent import Tangent
 from srcgrad.transform.verify import verify
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be made: the derivative of `fn` in `mode` for these argument types."""
-
-    fn: Any
-    mode: str  # grad, value_and_grad, vjp, jvp
-    wrt: tuple[str, ...]
-    types: tuple[ty.Type, ...]  # of the function's parameters in order, bound ones included
-    aux: bool = False
-    single: bool = True  # one gradient, not a tuple of one
-    backend: str = "numpy"
-    options: tuple[tuple[str, Any], ...] = ()  # of njit
-    out: tuple[str, ...] = ()  # written arguments that are the result
-    single_out: bool = True
-    foreign: str = ""  # the class of arrays that aren't NumPy's among the arguments
-    checkpoints: bool = True  # are loops marked by `checkpointed` run again from snapshots
-
-
-@dataclass
-class Compiled:
-    """A generated module and the function asked for."""
-
-    text: str
-    module: ModuleType
-    function: Any
-    name: str
-    globals: list[tuple[ir.Global, ty.Type]] = field(default_factory=list)
-    program: Program | None = None
-    requires: list[Any] = field(default_factory=list)  # derivatives that were seen through
-    rules: dict[CodeType, str] = field(default_factory=dict)  # the users' rules that it calls
-    backend: Any = None  # the module that compiles it, if one does
-    tree: ast.Module | None = None
-    takes_functions: bool = False  # some arguments are Python functions
-    debug: bool = False  # a nan or inf in a result is traced
-    file: str = ""  # of the primal
-    digests: dict[int, str] = field(default_factory=dict)  # of arrays that Numba froze
-
-    _watch: tuple[Callable[[], bool], list[dependencies.Dependency]] | None = None
-
-    def used_rules(self) -> set[Hashable]:
-        """Keys of the functions whose overrides the derivative uses."""
-        used = set() if self.program is None else set(self.program.used_rules)
-        return used.union(*(r.used_rules() for r in self.requires))
-
-    def explain(self, error: BaseException) -> None:
-        """Say in an exception that came out of a rule which one it was; raise ours for Numba's."""
-        if self.backend is not None and self.backend.is_numba_error(error):
-            assert self.tree is not None and self.program is not None
-            lines = writer.line_table(self.tree, self.text)
-            raise self.backend.explained(error, self.text, lines, self.file) from None
-        before = len(getattr(error, "__notes__", ()))
-        if self.rules:
-            rulenotes.add_note(error, self.rules)
-        if len(getattr(error, "__notes__", ())) == before:
-            self.note_place(error)
-
-    def note_place(self, error: BaseException) -> None:
-        """Note the user's line behind the line of generated text where an exception came up."""
-        if self.tree is None:
-            return
-        at = [
-            f.lineno
-            for f in traceback.extract_tb(error.__traceback__)
-            if f.filename == self.module.__file__
-        ]
-        line = writer.line_table(self.tree, self.text).get(at[-1] or 0) if at else None
-        if line:
-            text = linecache.getline(self.file, line).strip()
-            error.add_note(f"srcgrad: in the derivative of {shown_file(self.file)}:{line}  {text}")
-
-    def is_current(self) -> bool:
-        """Whether the functions and types that the text was made for are still in their places."""
-        if self.requires and not all(r.is_current() for r in self.requires):
-            return False
-        if self._watch is None:
-            self._watch = dependencies.watch(self.globals)
-        unchanged, rest = self._watch
-        known = self.globals
-        try:
-            if unchanged():
-                if not rest:
-                    return True
-                known = rest
-        except AttributeError:
-            pass  # a name is gone
-        return all(self._is_as_it_was(place, t) for place, t in known)
-
-    def _is_as_it_was(self, place: ir.Global, known: ty.Type) -> bool:
-        now = dependencies.read(place)
-        if self.backend is not None:
-            digest = self.digests.get(id(place.value))
-            if not self.backend.is_same(place.value, now, digest):
-                return False
-        return dependencies.is_current(place, known, now)
 
 
 def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:
@@ -153,16 +56,18 @@ def compile_request(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]
         from srcgrad.runtime import numba as backend
 
         objects = backend.prepared(objects, dict(request.options))
-    made = loader.load(f"{_stem(fn)}__{name}", text, objects)
-    known = dependencies.of(program, request.fn)
+    label = f"{_stem(fn)}__{name}"
+    made = loader.load(label, text, objects)
+    known = relied.of(program, request.fn)
     return Compiled(
         text, made, getattr(made, name), name, known, program, list(program.requires),
         module.rules,
-        backend, tree, file=fn.loc.file, digests=_digests(known) if backend is not None else {},
+        backend, tree, file=fn.loc.file, label=label, injected=bool(objects),
+        digests=_digests(known) if backend is not None else {},
     )  # fmt: skip
 
 
-def _digests(known: list[tuple[ir.Global, ty.Type]]) -> dict[int, str]:
+def _digests(known: list[Dependency]) -> dict[int, str]:
     arrays = [place.value for place, t in known if isinstance(t, ty.Array)]
     return {id(a): numba_text.describe(a) for a in arrays}
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import typing
 from dataclasses import dataclass
 from typing import Any
 
-from srcgrad import pipeline
-from srcgrad.analysis.resolve import Program
+from srcgrad.compiled import Compiled
+from srcgrad.frontend import source
 from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
-from srcgrad.rules import registry, scope
+from srcgrad.rules import registry, scope, tables
 
 
 class Derivative:
@@ -21,7 +22,7 @@ class Derivative:
     _mode: str
     _primal: Primal
 
-    def for_types(self, types: tuple[ty.Type, ...]) -> pipeline.Compiled:
+    def for_types(self, types: tuple[ty.Type, ...]) -> Compiled:
         """The compiled derivative for types of its own parameters."""
         raise NotImplementedError
 
@@ -50,7 +51,7 @@ class Primal:
         """The function, or one that calls it where a rule stands for all of it."""
         if _has_rule(self.fn, scopes):
             return stand_in(self.fn, self.signature, len(self.bound))
-        plain = pipeline.function_of(self.fn)[1].fn
+        plain = source.read(self.fn).fn
         if plain is not self.fn and _has_rule(plain, scopes):
             return stand_in(plain, self.signature)
         return self.fn
@@ -81,7 +82,7 @@ class Primal:
 
     def for_types(
         self, types: tuple[ty.Type, ...], scopes: tuple[scope.Scope, ...] = ()
-    ) -> tuple[pipeline.Compiled | None, Any]:
+    ) -> tuple[Compiled | None, Any]:
         if self.inner is None:
             return None, self.ruled(scopes)
         made = self.inner.for_types(types)
@@ -90,7 +91,7 @@ class Primal:
 
 def _has_rule(fn: Any, scopes: tuple[scope.Scope, ...]) -> bool:
     """Whether a rule of a user stands for all of a function."""
-    entry = Program(scopes).rule(fn)
+    entry = registry.in_force(fn, scopes)[0]
     return entry is not None and entry.given
 
 
@@ -113,16 +114,26 @@ def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> Primal:
             params.insert(0, inspect.Parameter(first, kind))
         return Primal(fn, fn.__name__, inspect.Signature(params), inner=fn)
     own = hasattr(fn, "__srcgrad_entry__")
-    entry = Program(scopes).rule(fn)
+    if own or not _is_python(fn) or _is_library(fn):
+        tables.load()
+    entry = registry.in_force(fn, scopes)[0]
     if entry is not None and (own or not _is_python(fn) or not entry.given):
         fn = stand_in(fn, _needed(entry))
-    lowered, found = pipeline.function_of(fn)
+    found = source.read(fn)
     named = tuple(found.bound_kwargs.items())
-    return Primal(fn, lowered.name, _plain_signature(found.fn), tuple(found.bound), named=named)
+    return Primal(
+        fn, found.fn.__name__, _plain_signature(found.fn), tuple(found.bound), named=named
+    )
 
 
 def _is_python(fn: Any) -> bool:
     return inspect.isfunction(fn) or inspect.ismethod(fn)
+
+
+def _is_library(fn: Any) -> bool:
+    """Whether a function may have a built-in rule, though it is written in Python."""
+    top = str(fn.__module__).partition(".")[0]
+    return top in ("numpy", "scipy") or top in sys.stdlib_module_names
 
 
 def _needed(entry: registry.Entry) -> inspect.Signature:

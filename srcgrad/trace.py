@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from srcgrad import trees
-from srcgrad.codegen import writer
+from srcgrad.compiled import Compiled
 from srcgrad.errors import ArgumentError, SrcgradError, shown_file
-from srcgrad.pipeline import Compiled
 
 _ORIGIN = re.compile(r"# (\S+?):(\d+)  (.*)")
 _NOTE = "_srcgrad_note"
@@ -220,8 +219,8 @@ def _origin(made: Compiled, number: int) -> tuple[str, str]:
                 file = found[1]
         if found or "# ----" in row or row.startswith("def "):
             break
-    if not line and made.tree is not None:
-        table = writer.line_table(made.tree, made.text)
+    if not line:
+        table = made.origins()
         near = sorted((number, number - 1, number + 1), key=partial(_distance, made.text, number))
         line = next((table[n] for n in near if n in table), 0)
         text = linecache.getline(made.file, line).strip()

@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).parents[1] / "srcgrad"
 # From the ground up; a module may import its own layer and those before it.
 LAYERS = (
     ("_version", "runtime.support"),
-    ("errors",),
+    ("errors", "debug"),
     ("ir",),
     ("rules",),
     ("trees", "differences", "spelling"),
@@ -29,7 +29,7 @@ LAYERS = (
     ("transform",),
     ("codegen",),
     ("runtime", "generated"),
-    ("pipeline", "dependencies"),
+    ("compiled", "dependencies", "pipeline", "relied", "warm"),
     ("api", "primal", "trace", "wrt", "higher", "markers", "locate", "jobs"),
     ("check", "build", "show"),
     ("hatch_plugin", "setuptools_plugin"),

@@ -347,3 +347,16 @@ def test_what_numba_froze(place: Place) -> None:
     assert df(1.0) == 3.0
     module.inner = other.inner
     assert df(1.0) == 7.0
+
+
+def test_a_module_that_is_imported_anew(place: Place) -> None:
+    """`del sys.modules[...]` and import: another module of the same name and text."""
+    text = "K = [2.0]\ndef f(x):\n    return K[0] * x\n"
+    first = place.module(text, "stale_again")
+    df = sg.grad(first.f)
+    assert df(1.0) == 2.0
+    del sys.modules["stale_again"]
+    second = place.module(text, "stale_again")
+    second.K[0] = 5.0
+    assert sg.grad(second.f)(1.0) == 5.0
+    assert df(1.0) == 2.0  # that of the first module, which is still there

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from srcgrad.analysis import probe
+from srcgrad.analysis.typeof import value_type
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -29,15 +29,5 @@ def const_type(value: Any) -> ty.Type:
 
 
 def global_type(atom: ir.Global) -> ty.Type:
-    """Containers read from outside may change between calls: of what they hold only the classes
-    of objects are told, in which methods and operators are looked up."""
-    value = atom.value
-    if value is ir.MISSING:
-        return ty.UNKNOWN
-    if isinstance(value, dict | list | tuple | set):
-        found = ty.generic(probe.type_of(value))
-        return ty.Other(type(value)) if found == ty.UNKNOWN else found
-    found = probe.type_of(value)
-    if isinstance(found, ty.Object):
-        return ty.Object(found.cls)
-    return found
+    """The type of what is read from outside."""
+    return ty.UNKNOWN if atom.value is ir.MISSING else value_type(atom.value)

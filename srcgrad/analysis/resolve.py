@@ -205,16 +205,10 @@ class Program:
     def rule(self, value: Any, lexical: Iterable[Mapping[Hashable, Entry]] = ()) -> Entry | None:
         """The rule in force for a function, the strongest first (DESIGN section 2: precedence);
         `lexical` are those of the blocks that a call stands in."""
-        key, other = registry.key_of(value), registry.key_of(registry.canonical(value))
-        for scope in (*lexical, *self.scopes):
-            entry = scope.get(key) or scope.get(other)
-            if entry is not None:
-                self.used_rules |= {key, other}
-                return entry
-        own = getattr(value, "__srcgrad_entry__", None)
-        if isinstance(own, Entry):
-            return own
-        found = registry.lookup(value)
+        found, used = registry.in_force(value, (*lexical, *self.scopes))
+        self.used_rules |= used
+        if used or found is getattr(value, "__srcgrad_entry__", None):
+            return found
         while self.builtin and found is not None and found.given and found.builtin is not None:
             found = found.builtin
         return found

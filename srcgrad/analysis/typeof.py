@@ -22,6 +22,7 @@ from srcgrad.ir.types import (
     Static,
     Tuple,
     Type,
+    generic,
     join,
 )
 
@@ -86,6 +87,16 @@ def _instance(value: Any, cls: type) -> Type:
         fields = dataclasses.fields(value)
         return Object(cls, tuple((f.name, type_of(getattr(value, f.name))) for f in fields))
     return UNKNOWN if isinstance(value, set | frozenset) else Object(cls)
+
+
+def value_type(value: Any) -> Type:
+    """Containers read from outside may change between calls: of what they hold only the classes
+    of objects are told, in which methods and operators are looked up."""
+    found = type_of(value)
+    if isinstance(value, dict | list | tuple | set):
+        inside = generic(found)
+        return Other(type(value)) if inside == UNKNOWN else inside
+    return Object(found.cls) if isinstance(found, Object) else found
 
 
 def is_namedtuple(cls: type) -> bool:

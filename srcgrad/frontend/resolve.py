@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.frontend.namespace import Namespace
 from srcgrad.frontend.scope import Nested, RecursiveRef, Scope, Session
 from srcgrad.ir.nodes import MISSING, Const, Global, Root, Var
 from srcgrad.runtime import support
@@ -25,33 +26,6 @@ SUPPORT = Root("module", "srcgrad.runtime.support")
 
 _NUMPY_PARTS = ((), ("linalg",), ("fft",), ("random",))
 _FUNCTION_LIKE = (FunctionType, BuiltinFunctionType, np.ufunc, type, type(np.sum))
-
-
-class Namespace:
-    """A module's globals that can't be imported by name; attributes read them live.
-
-    >>> space = Namespace({"k": 1})
-    >>> space.k
-    1
-    """
-
-    def __init__(self, names: dict[str, Any]) -> None:
-        object.__getattribute__(self, "__dict__")["%names"] = names
-
-    def __getattribute__(self, name: str) -> Any:
-        # Before the class's own attributes, so that `__doc__` and the like are the module's.
-        names = object.__getattribute__(self, "__dict__")["%names"]
-        return names[name] if name in names else object.__getattribute__(self, name)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Namespace) and _held(other) is _held(self)
-
-    def __hash__(self) -> int:
-        return id(_held(self))
-
-
-def _held(space: Namespace) -> Any:
-    return object.__getattribute__(space, "__dict__")["%names"]
 
 
 class Handed:

@@ -87,7 +87,7 @@ def _adds_nothing(wrapper: types.FunctionType) -> bool:
 def _find(fn: types.FunctionType) -> tuple[parsed.ParsedFile, parsed.Definition]:
     """The definition of a function in its file; the file is read again before giving up."""
     code = fn.__code__
-    problem = _unreadable(fn)
+    problem: SourceUnavailable | None = None
     for again in (False, True):
         file = parsed.parsed_file(code.co_filename, fn.__globals__, again=again)
         if file is not None:
@@ -99,7 +99,7 @@ def _find(fn: types.FunctionType) -> tuple[parsed.ParsedFile, parsed.Definition]
         matches = _matches(fn, file)
         if len(matches) == 1:
             return file, matches[0]
-    raise problem
+    raise problem or _unreadable(fn)
 
 
 def _matches(fn: types.FunctionType, file: parsed.ParsedFile) -> list[parsed.Definition]:

@@ -6,16 +6,11 @@ one of the compiler's, named where it was made rather than where it shows.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
+from srcgrad.debug import debugging
 from srcgrad.errors import InternalError
 from srcgrad.ir import nodes as ir
-
-
-def debugging() -> bool:
-    """Whether the environment asks for checks after each pass and in each derivative."""
-    return os.environ.get("SRCGRAD_DEBUG", "") not in ("", "0")
 
 
 def checked(fn: ir.Function, what: str) -> ir.Function:
@@ -77,4 +72,4 @@ def _jumps(block: ir.Block, in_loop: bool) -> Iterator[str]:
             yield from _jumps(inner, inside)
 
 
-__all__ = ["checked", "debugging", "problems"]
+__all__ = ["checked", "problems"]

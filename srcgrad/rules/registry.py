@@ -13,7 +13,7 @@ import ast
 import inspect
 import sys
 import types
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -145,6 +145,20 @@ def lookup(target: Any) -> Entry | None:
         return entry
     other = canonical(target)
     return None if other is target else lookup(other)
+
+
+def in_force(
+    target: Any, scopes: Iterable[Mapping[Hashable, Entry]]
+) -> tuple[Entry | None, frozenset[Hashable]]:
+    """The rule for a function, and the keys by which it was found in a scope: those of scopes,
+    strongest first, come before its own and the registered one."""
+    key, other = key_of(target), key_of(canonical(target))
+    for scope in scopes:
+        entry = scope.get(key) or scope.get(other)
+        if entry is not None:
+            return entry, frozenset((key, other))
+    own = getattr(target, "__srcgrad_entry__", None)
+    return (own if isinstance(own, Entry) else lookup(target)), frozenset()
 
 
 def for_call(entry: Entry, positional: int, named: Iterable[str | None] = ()) -> Entry:

@@ -62,7 +62,9 @@ def load(name: str, text: str, inject: Mapping[str, Any] | None = None) -> Modul
             return known
         loaded = sys.modules.get(full)
         if loaded is not None and not _is_being_made(loaded):
-            return loaded
+            if _is_current(loaded):
+                return loaded
+            del sys.modules[full]
         if full not in _texts:
             _texts[full] = _Text(text, _path(name, module, text), objects)
     try:
@@ -87,6 +89,12 @@ def _tag(objects: Mapping[str, Any]) -> str:
 def _is_being_made(module: ModuleType) -> bool:
     """Another thread is running it just now; importing it waits for the end."""
     return bool(getattr(module.__spec__, "_initializing", False))
+
+
+def _is_current(module: ModuleType) -> bool:
+    """Whether the modules that it imported are those that an import would find now."""
+    used = [v for v in vars(module).values() if isinstance(v, ModuleType)]
+    return all(sys.modules.get(m.__name__, m) is m for m in used)
 
 
 def _path(name: str, module: str, text: str) -> str:

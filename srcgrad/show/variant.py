@@ -93,6 +93,7 @@ def view(jobs: Sequence[Job]) -> View:
     for job in jobs:
         try:
             request = job.request()
+            pipeline.function_of(request.fn)
         except ArgumentError:
             raise
         except SrcgradError as error:

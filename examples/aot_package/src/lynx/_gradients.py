@@ -97,57 +97,17 @@ def simulate_forward(theta: Any, years: Any, steps: Any) -> Any:
         out,
         out_bar,
         (
-            year,
-            _,
-            years,
-            t6,
-            saved_4,
-            t5,
-            saved_3,
-            t4,
-            saved_2,
-            t3,
-            saved,
-            out_bar,
-            steps,
-            h,
-            t6_tape,
-            saved_4_tape,
-            t5_tape,
-            saved_3_tape,
-            t4_tape,
-            saved_2_tape,
-            t3_tape,
-            saved_tape,
-            t1,
+            year, _, years, t6, saved_4, t5, saved_3, t4, saved_2, t3, saved, out_bar, steps, h,
+            t6_tape, saved_4_tape, t5_tape, saved_3_tape, t4_tape, saved_2_tape, t3_tape,
+            saved_tape, t1,
         ),
     )
 
 
 def simulate_reverse(result_bar: Any, saved: Any) -> Any:
     [
-        year,
-        _,
-        years,
-        t6,
-        saved_4,
-        t5,
-        saved_3,
-        t4,
-        saved_2,
-        t3,
-        saved,
-        out_bar,
-        steps,
-        h,
-        t6_tape,
-        saved_4_tape,
-        t5_tape,
-        saved_3_tape,
-        t4_tape,
-        saved_2_tape,
-        t3_tape,
-        saved_tape,
+        year, _, years, t6, saved_4, t5, saved_3, t4, saved_2, t3, saved, out_bar, steps, h,
+        t6_tape, saved_4_tape, t5_tape, saved_3_tape, t4_tape, saved_2_tape, t3_tape, saved_tape,
         t1,
     ] = saved
     decline_bar = 0.0
@@ -402,6 +362,8 @@ def _zeros(x: Any, seen: dict[int, Any]) -> Any:
         if id(x) not in seen:
             seen[id(x)] = np.zeros(x.shape, x.dtype)
         return seen[id(x)]
+    if isinstance(x, np.flatiter):
+        return _zeros(x.copy(), seen)
     if isinstance(x, list | tuple):
         if id(x) not in seen:
             seen[id(x)] = _Fields(x._fields) if hasattr(x, "_fields") else []

@@ -1,0 +1,138 @@
+"""A derivative that was made, and the request for it; knows nothing of how one is made."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import traceback
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import CodeType, ModuleType
+from typing import Any
+
+from srcgrad import dependencies, warm
+from srcgrad.dependencies import Dependency, Place
+from srcgrad.errors import shown_file
+from srcgrad.ir import types as ty
+from srcgrad.rules.registry import Entry
+from srcgrad.runtime import loader, rulenotes
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be made: the derivative of `fn` in `mode` for these argument types."""
+
+    fn: Any
+    mode: str  # grad, value_and_grad, vjp, jvp
+    wrt: tuple[str, ...]
+    types: tuple[ty.Type, ...]  # of the function's parameters in order, bound ones included
+    aux: bool = False
+    single: bool = True  # one gradient, not a tuple of one
+    backend: str = "numpy"
+    options: tuple[tuple[str, Any], ...] = ()  # of njit
+    out: tuple[str, ...] = ()  # written arguments that are the result
+    single_out: bool = True
+    foreign: str = ""  # the class of arrays that aren't NumPy's among the arguments
+    checkpoints: bool = True  # are loops marked by `checkpointed` run again from snapshots
+
+
+@dataclass
+class Compiled:
+    """A generated module and the function asked for."""
+
+    text: str
+    module: ModuleType
+    function: Any
+    name: str
+    globals: list[Dependency] = field(default_factory=list)
+    program: Any = None
+    requires: list[Any] = field(default_factory=list)  # derivatives that were seen through
+    rules: dict[CodeType, str] = field(default_factory=dict)  # the users' rules that it calls
+    backend: Any = None  # the module that compiles it, if one does
+    tree: ast.Module | None = None  # what the text was written from, until `origins` is asked
+    lines: dict[int, int] = field(default_factory=dict)
+    takes_functions: bool = False  # some arguments are Python functions
+    debug: bool = False  # a nan or inf in a result is traced
+    file: str = ""  # of the primal
+    label: str = ""  # of the module, as people read it
+    injected: bool = False  # the module was handed live objects
+    _watch: tuple[Callable[[], bool], list[Dependency]] | None = None
+    digests: dict[int, str] = field(default_factory=dict)  # of arrays that Numba froze
+
+    def used_rules(self) -> set[Hashable]:
+        """Keys of the functions whose overrides the derivative uses."""
+        used = set() if self.program is None else set(self.program.used_rules)
+        return used.union(*(r.used_rules() for r in self.requires))
+
+    def origins(self) -> dict[int, int]:
+        """From lines of the text to those of the primal that they come from."""
+        if self.tree is not None:
+            from srcgrad.codegen import writer
+
+            self.lines, self.tree = writer.line_table(self.tree, self.text), None
+        return self.lines
+
+    def explain(self, error: BaseException) -> None:
+        """Say in an exception that came out of a rule which one it was; raise ours for Numba's."""
+        if self.backend is not None and self.backend.is_numba_error(error):
+            raise self.backend.explained(error, self.text, self.origins(), self.file) from None
+        before = len(getattr(error, "__notes__", ()))
+        if self.rules:
+            rulenotes.add_note(error, self.rules)
+        if len(getattr(error, "__notes__", ())) == before:
+            self.note_place(error)
+
+    def note_place(self, error: BaseException) -> None:
+        """Note the user's line behind the line of generated text where an exception came up."""
+        at = [
+            f.lineno
+            for f in traceback.extract_tb(error.__traceback__)
+            if f.filename == self.module.__file__
+        ]
+        line = self.origins().get(at[-1] or 0) if at else None
+        if line:
+            text = linecache.getline(self.file, line).strip()
+            error.add_note(f"srcgrad: in the derivative of {shown_file(self.file)}:{line}  {text}")
+
+    def is_current(self) -> bool:
+        """Whether the functions and types that the text was made for are still in their places."""
+        if self.requires and not all(r.is_current() for r in self.requires):
+            return False
+        if self._watch is None:
+            self._watch = dependencies.watch(self.globals)
+        unchanged, rest = self._watch
+        known = self.globals
+        try:
+            if unchanged():
+                if not rest:
+                    return True
+                known = rest
+        except AttributeError:
+            pass  # a name is gone
+        return all(self._is_as_it_was(place, t) for place, t in known)
+
+    def _is_as_it_was(self, place: Place, known: ty.Type) -> bool:
+        now = dependencies.read(place)
+        if self.backend is not None:
+            digest = self.digests.get(id(place.value))
+            if not self.backend.is_same(place.value, now, digest):
+                return False
+        return dependencies.is_current(place, known, now)
+
+
+def make(request: Request, scopes: Sequence[Mapping[Hashable, Entry]] = ()) -> Compiled:
+    """The derivative for a request: from the cache, or from the compiler, which is loaded then."""
+    question = warm.question(request, scopes)
+    answer = None if question is None else warm.find(question, request.fn)
+    if answer is not None:
+        module = loader.load(answer.label, answer.text)
+        return Compiled(
+            answer.text, module, getattr(module, answer.name), answer.name, answer.known,
+            file=answer.file, lines=answer.lines,
+        )  # fmt: skip
+    from srcgrad import pipeline
+
+    made = pipeline.compile_request(request, scopes)
+    if question is not None:
+        warm.keep(question, request.fn, made)
+    return made

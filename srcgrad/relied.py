@@ -1,0 +1,77 @@
+"""What a compilation relied on, gathered from the program when it is done."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from types import FunctionType, MethodType
+from typing import Any
+
+from srcgrad.analysis import special_methods
+from srcgrad.analysis.atoms import global_type
+from srcgrad.analysis.resolve import Program
+from srcgrad.dependencies import MISSING, OF_FUNCTIONS, Dependency, Place, read
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+
+_OWN = "srcgrad"
+
+
+def of(program: Program, target: Any) -> list[Dependency]:
+    """All that the derivative of `target` relies on, each once."""
+    found: dict[Any, Dependency] = {}
+    for at, known in _all(program, target):
+        key = (at.root.kind, at.root.key, id(at.root.obj), at.path)
+        if key in found:
+            continue
+        value = MISSING if at.value is ir.MISSING else at.value
+        module = at.root.key if at.root.kind == "module" else ""
+        place = Place(module, at.root.obj, at.path, value)
+        if read(place) is value:
+            found[key] = place, known
+    return list(found.values())
+
+
+def _all(program: Program, target: Any) -> Iterator[tuple[ir.Global, ty.Type]]:
+    for fn in program.lowered:
+        yield from ((a, global_type(a)) for a in fn.meanings if _can_change(a))
+        for name in OF_FUNCTIONS:
+            yield _attribute(fn.fn, name)
+    if not isinstance(target, FunctionType | MethodType):
+        yield from _method(type(target), "__call__")
+    for facts in list(program._facts.values()):
+        classes = {t.cls for t in facts.types.values() if isinstance(t, ty.Object)}
+        names = {"__call__", *special_methods.NAMES}
+        for e in (e for stmt in ir.walk(facts.fn.body) for e in ir.exprs(stmt)):
+            for a in ir.operands(e):
+                if isinstance(a, ir.Global) and _can_change(a):  # some are found by their types
+                    yield a, global_type(a)
+                    if isinstance(global_type(a), ty.Object):
+                        classes.add(type(a.value))
+            if isinstance(e, ir.Method | ir.Attr):
+                names.add(e.name)
+        for cls in sorted(classes, key=lambda c: (c.__module__, c.__qualname__)):
+            for name in sorted(names):
+                yield from _method(cls, name)
+
+
+def _can_change(place: ir.Global) -> bool:
+    return place.root.key.partition(".")[0] != _OWN and (
+        place.root.kind == "module" or place.root.obj is not None
+    )
+
+
+def _attribute(holder: Any, *path: str) -> tuple[ir.Global, ty.Type]:
+    value = holder
+    for name in path:
+        value = getattr(value, name, ir.MISSING)
+    label = getattr(holder, "__qualname__", type(holder).__name__)
+    return ir.Global(ir.Root("namespace", label, holder), path, value), ty.Static(value)
+
+
+def _method(cls: type, name: str) -> Iterator[tuple[ir.Global, ty.Type]]:
+    found = inspect.getattr_static(cls, name, None)
+    if isinstance(found, classmethod):
+        yield _attribute(cls, name, "__func__")
+    elif isinstance(found, FunctionType | staticmethod | property):
+        yield _attribute(cls, name)

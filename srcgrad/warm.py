@@ -1,0 +1,269 @@
+"""Derivatives of an earlier process: whether one in the cache is what the compiler would make now.
+
+A *question* is all that is known before compiling: the function with its source, mode, types,
+options, versions.  The *answer* is the text, and a description of all else that the compiler
+looked at: functions called, with their sources and default values, and what names from outside
+meant.  An answer is taken only when each description still holds: then only the compiler is
+skipped.  What can't be described for another process (closures, methods, users' rules, functions
+as arguments, derivatives of derivatives) is compiled as ever.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache as cached
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from srcgrad._version import __version__
+from srcgrad.analysis.typeof import value_type
+from srcgrad.debug import debugging
+from srcgrad.dependencies import MISSING, OF_FUNCTIONS, Dependency, Place, read
+from srcgrad.errors import SourceUnavailable, shown_file
+from srcgrad.frontend import source
+from srcgrad.frontend.namespace import Namespace, held
+from srcgrad.ir import types as ty
+from srcgrad.rules import custom
+from srcgrad.runtime import cache
+
+if TYPE_CHECKING:
+    from srcgrad.compiled import Compiled, Request
+
+Described = list[Any]  # what JSON can hold
+_LIBRARIES = frozenset(
+    ("builtins", "cmath", "functools", "itertools", "math", "numpy", "operator", "scipy")
+)
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+class _Indescribable(Exception):
+    """Something that means nothing to another process."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A derivative from the cache."""
+
+    label: str  # of the module, as people read it
+    text: str
+    name: str  # of the function in it
+    known: list[Dependency]
+    lines: dict[int, int]  # of the text, and those of the primal behind them
+    file: str  # of the primal
+
+
+def question(request: Request, scopes: Sequence[Mapping[Any, Any]]) -> str | None:
+    """The digest of what is known before compiling; None when it can't be said."""
+    # Registered rules are live objects, and whoever debugs wants to see the compiler at work.
+    plain = request.backend == "numpy" and not any(scopes) and custom.version() == 0
+    if not plain or debugging() or not isinstance(request.fn, FunctionType):
+        return None
+    try:
+        parts = [
+            _environment(), getattr(sys.modules.get("scipy"), "__version__", ""),
+            _function(request.fn),
+            [_type(t) for t in request.types],
+            # Numbers, strings, tuples of them: whatever a request has besides.
+            [repr(v) for name, v in sorted(vars(request).items()) if name not in ("fn", "types")],
+        ]  # fmt: skip
+    except (_Indescribable, SourceUnavailable):
+        return None
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def find(asked: str, target: FunctionType) -> Answer | None:
+    """The answer to a question, if the cache has one and everything is as it was."""
+    found = cache.lookup(asked)
+    if found is None:
+        return None
+    label, text, meta = found
+    try:
+        functions = [target, *(_reached(*names) for names, _ in meta["functions"][1:])]
+        for fn, (_, described) in zip(functions, meta["functions"], strict=True):
+            if _function(fn) != described:
+                return None
+        known = [_of_function(fn, name) for fn in functions for name in OF_FUNCTIONS]
+        for number, module, path, described in meta["places"]:
+            place = _place(functions, number, module, tuple(path))
+            if _described(place.value, _type_of(place.value)) != described:
+                return None
+            known.append((place, _type_of(place.value)))
+    except (_Indescribable, SourceUnavailable, KeyError, TypeError, ValueError):
+        return None
+    lines = {int(ours): primal for ours, primal in meta["lines"]}
+    return Answer(label, text, meta["name"], known, lines, target.__code__.co_filename)
+
+
+def keep(asked: str, target: FunctionType, made: Compiled) -> None:
+    """Have a derivative answer the question in later processes, where that is possible."""
+    try:
+        meta = _meta(target, made)
+    except (_Indescribable, SourceUnavailable):
+        return
+    cache.remember(asked, made.label, made.text, meta)
+
+
+def _meta(target: FunctionType, made: Compiled) -> dict[str, Any]:
+    if made.injected or made.requires or made.rules or made.used_rules():
+        raise _Indescribable
+    lowered = [fn.fn for fn in made.program.lowered]
+    functions = list({id(fn): fn for fn in (target, *lowered)}.values())
+    places = []
+    for place, known in made.globals:
+        if place.path[0] in OF_FUNCTIONS and place.obj in functions:
+            continue  # the functions themselves are described
+        number, module = _where(functions, place)
+        places.append([number, module, list(place.path), _described(place.value, known)])
+    return {
+        "name": made.name,
+        "functions": [[[fn.__module__, fn.__qualname__], _function(fn)] for fn in functions],
+        "places": places,
+        "lines": sorted(made.origins().items()),
+    }
+
+
+# ---- places --------------------------------------------------------------------
+
+
+def _where(functions: list[Any], place: Place) -> tuple[int, str]:
+    """A place by its module, or by the function whose globals it is in."""
+    if place.module:
+        return -1, place.module
+    if isinstance(place.obj, Namespace):
+        for number, fn in enumerate(functions):
+            if held(place.obj) is fn.__globals__:
+                return number, ""
+    raise _Indescribable
+
+
+def _place(functions: list[Any], number: int, module: str, path: tuple[str, ...]) -> Place:
+    holder = None if module else Namespace(functions[number].__globals__)
+    empty = Place(module, holder, path, MISSING)
+    return Place(module, holder, path, read(empty))
+
+
+def _of_function(fn: FunctionType, name: str) -> Dependency:
+    value = getattr(fn, name)
+    return Place("", fn, (name,), value), ty.Static(value)
+
+
+def _reached(module: str, qualname: str) -> Any:
+    found: Any = sys.modules.get(module, MISSING)
+    for part in qualname.split("."):
+        found = getattr(found, part, MISSING)
+    return found
+
+
+# ---- descriptions --------------------------------------------------------------
+
+
+@cached
+def _environment() -> str:
+    """Versions, and the compiler's own files: whoever works on it has no version for each edit."""
+    parts = [__version__, list(_files()), sys.version_info[:3], np.__version__]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _files() -> Iterator[tuple[str, int, int]]:
+    root = os.path.dirname(os.path.abspath(__file__))
+    todo = [root]
+    while todo:
+        folder = todo.pop()
+        for entry in sorted(os.scandir(folder), key=lambda e: e.name):
+            if entry.is_dir() and entry.name != "__pycache__":
+                todo.append(entry.path)
+            elif entry.name.endswith(".py"):
+                status = entry.stat()
+                yield os.path.relpath(entry.path, root), status.st_size, status.st_mtime_ns
+
+
+def _function(fn: Any) -> Described:
+    """A function by its place and source: the source is believed only when it compiles to the
+    code that runs, so it stands for the code."""
+    if not isinstance(fn, FunctionType) or fn.__closure__ or fn.__dict__:
+        raise _Indescribable
+    found = source.read(fn)
+    defaults = [fn.__defaults__ or (), sorted((fn.__kwdefaults__ or {}).items())]
+    return [
+        fn.__module__, fn.__qualname__, shown_file(found.file), fn.__code__.co_firstlineno,
+        found.digest, repr(_plain(defaults)), repr(fn.__annotations__),
+    ]  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    """A value whose repr says all of it."""
+    if isinstance(value, tuple | list):
+        return [_plain(v) for v in value]
+    if type(value) in _PLAIN:
+        return value
+    raise _Indescribable
+
+
+def _type_of(value: Any) -> ty.Type:
+    return ty.UNKNOWN if value is MISSING else value_type(value)
+
+
+def _described(value: Any, known: ty.Type) -> Described:
+    """What a name from outside means: a function by its name and source, the rest by its type."""
+    if value is MISSING:
+        return ["missing"]
+    return _static(value) if isinstance(known, ty.Static) else ["type", _type(known)]
+
+
+def _static(value: Any) -> Described:
+    if isinstance(value, ModuleType):
+        return ["module", value.__name__]
+    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
+    name = name or getattr(value, "__name__", None)
+    if isinstance(value, np.ufunc):
+        module = module or "numpy"
+    if _is_library(module):
+        return ["library", type(value).__name__, module, name]
+    if isinstance(value, FunctionType):
+        return ["function", *_function(value)]
+    raise _Indescribable
+
+
+def _is_library(module: Any) -> bool:
+    top = str(module).partition(".")[0]
+    return top in (
+        "numpy",
+        "scipy",
+        "math",
+        "cmath",
+        "builtins",
+        "operator",
+        "functools",
+        "itertools",
+    )
+
+
+def _type(t: ty.Type) -> Described:
+    match t:
+        case ty.Number(cls) | ty.Other(cls) if cls.__module__ in ("builtins", "numpy"):
+            return [type(t).__name__, cls.__module__, cls.__qualname__]
+        case ty.Array(dtype, dims) if dtype.kind in "biufc":
+            return ["Array", dtype.str, list(dims)]
+        case ty.Tuple(items, cls) if cls is tuple:
+            return ["Tuple", [_type(item) for item in items]]
+        case ty.List(item):
+            return ["List", None if item is None else _type(item)]
+        case ty.Dict(items):
+            known = None if items is None else [[repr(_plain(k)), _type(v)] for k, v in items]
+            return ["Dict", known]
+        case ty.Literal(value):
+            return ["Literal", repr(_plain(value))]
+        case ty.Unknown():
+            return ["Unknown"]
+        case _:
+            raise _Indescribable
+
+
+__all__ = ["Answer", "find", "keep", "question"]

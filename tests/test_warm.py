@@ -1,0 +1,264 @@
+"""Starting from the cache: the compiler is skipped, and never when anything is different."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import srcgrad as sg
+from srcgrad import pipeline, warm
+from srcgrad.rules import custom
+from srcgrad.runtime import cache
+
+ROOT = Path(__file__).parents[1]
+HELPERS = """
+import numpy as np
+
+def inner(x, k=2.0):
+    return k * x * x
+
+def other(x, k=2.0):
+    return 7.0 * x
+"""
+MODEL = """
+import numpy as np
+import warm_helpers
+from warm_helpers import inner
+
+K, N, FLAG, ACT, TABLE = 1.5, 3, True, np.tanh, np.ones(3)
+
+def f(x, w=2.0):
+    s = ACT(x) * K if FLAG else x
+    for i in range(N):
+        s = s + inner(x) * TABLE[0]
+    return s * w
+"""
+
+
+class Place:
+    """Modules that are written, and imported as if for the first time."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.folder, self.compilations = folder, 0
+        plain = pipeline.compile_request
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self.compilations += 1
+            return plain(*args, **kwargs)
+
+        patch.setattr(pipeline, "compile_request", counted)
+
+    def module(self, model: str = MODEL, helpers: str = HELPERS) -> ModuleType:
+        for name, text in (("warm_helpers", helpers), ("warm_model", model)):
+            (self.folder / f"{name}.py").write_text(textwrap.dedent(text))
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        return importlib.import_module("warm_model")
+
+    def compiled(self, module: ModuleType, *args: Any, **options: Any) -> tuple[Any, int]:
+        """The gradient in a derivative made anew, and how often the compiler ran for it."""
+        before = self.compilations
+        found = sg.grad(module.f, **options)(*args)
+        return found, self.compilations - before
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("SRCGRAD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(custom, "_version", 0)  # other tests registered rules
+    cache._verdicts.clear()
+    yield Place(tmp_path, monkeypatch)
+    cache._verdicts.clear()
+    for name in ("warm_model", "warm_helpers"):
+        sys.modules.pop(name, None)
+
+
+def slope(x: float, act: Any = None, k: float = 1.5, n: int = 3, scale: float = 4.0) -> float:
+    """The derivative of f by hand; `act` is that of ACT."""
+    act = 1.0 - np.tanh(x) ** 2 if act is None else act
+    return 2.0 * (act * k + n * scale * x)
+
+
+def test_the_second_time_nothing_is_compiled(place: Place) -> None:
+    assert place.compiled(place.module(), 0.5) == (pytest.approx(slope(0.5)), 1)
+    assert place.compiled(place.module(), 0.5) == (pytest.approx(slope(0.5)), 0)
+    assert place.compiled(place.module(), 0.5, specialize=False)[1] == 1
+    module = place.module()
+    df = sg.grad(module.f)
+    df(0.5)
+    module.inner = sys.modules["warm_helpers"].other  # what was read is watched as ever
+    assert df(0.5) == pytest.approx(slope(0.5, scale=0.0) + 42.0)
+
+
+def test_texts_and_tracebacks_are_the_same(place: Place) -> None:
+    said = []
+    for _ in range(2):
+        df = sg.vjp(place.module().f, wrt=("x", "w"))
+        with pytest.raises(ValueError, match="broadcast") as caught:
+            df(np.ones(3), np.ones(3), np.ones(2))
+        said.append((df.source, df.path, df._last.origins(), caught.value.__notes__))
+    assert said[0] == said[1]
+    assert said[0][2]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("return k * x * x", "return k * x", slope(0.5, scale=0.0) + 2.0 * 3 * 2.0),
+        ("k=2.0", "k=5.0", slope(0.5, scale=10.0)),
+        ("    return k * x * x", "    # the same\n    return k * x * x", slope(0.5)),
+    ],
+)
+def test_a_callee_in_another_file_is_edited(
+    place: Place, old: str, new: str, expected: float
+) -> None:
+    place.compiled(place.module(), 0.5)
+    module = place.module(helpers=HELPERS.replace(old, new, 1))
+    assert place.compiled(module, 0.5) == (pytest.approx(expected), 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected", "compilations"),
+    [
+        ("K, N, FLAG", "K, N, FLAG", slope(0.5), 0),
+        ("= 1.5, 3,", "= 2.5, 3,", slope(0.5, k=2.5), 0),  # read live: of a number the type counts
+        ("= 1.5, 3,", "= 2, 3,", slope(0.5, k=2), 1),
+        ("= 1.5, 3,", "= np.float64(1.5), 3,", slope(0.5), 1),
+        (", 3, True", ", 4, True", slope(0.5, n=4), 0),
+        ("True, np.tanh", "False, np.tanh", slope(0.5, act=1.0, k=1.0), 1),
+        ("np.tanh,", "np.sin,", slope(0.5, act=np.cos(0.5)), 1),
+        ("np.tanh,", "(lambda x: 3.0 * x),", slope(0.5, act=3.0), 1),
+        ("np.ones(3)", "np.ones((1, 1))[0]", slope(0.5), 1),
+        ("np.ones(3)", "[2.0]", slope(0.5, scale=8.0), 1),
+        ("import inner", "import other as inner", slope(0.5, scale=0.0) + 42.0, 1),
+        ("return s * w", "return s * w * 2.0", 2 * slope(0.5), 1),
+        ("w=2.0", "w=4.0", 2 * slope(0.5), 1),
+        ("def f", "\ndef f", slope(0.5), 1),  # the text names the line
+        ("return s * w\n", "return s * w\n\nabs = np.exp\n", slope(0.5), 0),
+    ],
+)
+def test_the_module_is_edited(
+    place: Place, old: str, new: str, expected: float, compilations: int
+) -> None:
+    place.compiled(place.module(), 0.5)
+    assert old in MODEL
+    module = place.module(MODEL.replace(old, new, 1))
+    assert place.compiled(module, 0.5) == (pytest.approx(expected), compilations)
+
+
+def test_a_builtin_that_is_shadowed_later(place: Place) -> None:
+    text = "import numpy as np\n\ndef f(x):\n    return abs(x)\n"
+    assert place.compiled(place.module(text), -0.5) == (-1.0, 1)
+    assert place.compiled(place.module(text), -0.5) == (-1.0, 0)
+    found = place.compiled(place.module(text + "\nabs = np.exp\n"), -0.5)
+    assert found == (pytest.approx(np.exp(-0.5)), 1)
+
+
+def test_modes_types_and_options_are_questions_of_their_own(place: Place) -> None:
+    made = [
+        lambda f: sg.grad(f)(0.5),
+        lambda f: sg.grad(f)(0.5, 3.0),
+        lambda f: sg.grad(f, wrt="w")(0.5),
+        lambda f: sg.grad(f, wrt=("x",))(0.5),
+        lambda f: sg.value_and_grad(f)(0.5),
+        lambda f: sg.vjp(f)(1.0, 0.5),
+        lambda f: sg.jvp(f)(1.0, 0.5),
+        lambda f: sg.vjp(f)(np.ones(2), np.array([0.5, 0.1])),
+        lambda f: sg.grad(f)(np.float32(0.5)),
+        lambda f: sg.hvp(f)(1.0, 0.5),
+    ]
+    first = [repr(make(place.module().f)) for make in made]
+    before = place.compilations
+    assert [repr(make(place.module().f)) for make in made] == first
+    assert place.compilations == before
+    assert len(set(first)) > 6
+
+
+def test_rules_are_compiled_as_ever(place: Place) -> None:
+    place.compiled(place.module(), 0.5)
+    with sg.override({np.tanh: lambda g, out, x: 0.0 * g}):
+        assert place.compiled(place.module(), 0.5) == (pytest.approx(slope(0.5, act=0.0)), 1)
+    rules = {np.tanh: lambda g, out, x: 2.0 * g}
+    found = place.compiled(place.module(), 0.5, rules=rules)
+    assert found == (pytest.approx(slope(0.5, act=2.0)), 1)
+    module = place.module()
+
+    @sg.rule(module.inner)
+    def inner_rule(g, out, x, k):
+        return 0.0 * g * x, None
+
+    assert place.compiled(module, 0.5) == (pytest.approx(slope(0.5, scale=0.0)), 1)
+
+
+def test_other_versions_are_asked_anew(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.compiled(place.module(), 0.5)
+    for target in ("srcgrad.warm.__version__", "numpy.__version__"):
+        warm._environment.cache_clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(target, "9.9")
+            assert place.compiled(place.module(), 0.5)[1] == 1
+    warm._environment.cache_clear()
+    assert place.compiled(place.module(), 0.5)[1] == 0
+
+
+def test_what_can_not_be_described_is_compiled(place: Place) -> None:
+    text = """
+        class Model:
+            k = 2.0
+            def energy(self, x): return self.k * x
+        def make(k):
+            def f(x): return k * x
+            return f
+        model = Model()
+        def by_object(x): return model.energy(x)
+        def apply(g, x): return g(x)
+        f, bound = make(3.0), Model().energy
+    """
+    for _ in range(2):
+        module = place.module(text)
+        before = place.compilations
+        assert sg.grad(module.f)(1.0) == 3.0
+        assert sg.grad(module.bound)(1.0) == 2.0
+        assert sg.grad(module.by_object)(1.0) == 2.0
+        assert sg.grad(module.apply, wrt="x")(module.f, 1.0) == 3.0
+        assert place.compilations == before + 4
+
+
+def test_damaged_answers_are_made_again(place: Place) -> None:
+    place.compiled(place.module(), 0.5)
+    for damage in (b"", b"{}", b'{"check": 1}'):
+        for file in (place.folder / "cache" / ".index").iterdir():
+            file.write_bytes(damage)
+        assert place.compiled(place.module(), 0.5) == (pytest.approx(slope(0.5)), 1)
+    assert place.compiled(place.module(), 0.5)[1] == 0
+
+
+def test_another_process_does_not_load_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "warm_helpers.py").write_text(HELPERS)
+    (tmp_path / "warm_model.py").write_text(MODEL)
+    program = """
+        import sys, warm_model, srcgrad as sg
+        print(sg.grad(warm_model.f)(0.5), "srcgrad.pipeline" in sys.modules)
+    """
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(program)], check=True, capture_output=True,
+            text=True, cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}",
+                 "SRCGRAD_CACHE_DIR": str(tmp_path / "cache")},
+        ).stdout.split()
+        for _ in range(2)
+    ]  # fmt: skip
+    assert said[0][0] == said[1][0]
+    assert [s[1] for s in said] == ["True", "False"]
