@@ -58,14 +58,14 @@ LIMIT = 400
 # Modules that are longer, with their length: a number here may only become smaller, and a module
 # that has become short enough goes.
 TOO_LONG: dict[str, int] = {
-    "analysis.infer": 791,
+    "analysis.infer": 720,
     "analysis.needs": 601,
     "analysis.probe": 436,
     "analysis.recording": 462,
     "api": 516,
     "check": 413,
     "ir.nodes": 487,
-    "runtime.support.memory": 416,
+    "runtime.support.memory": 407,
     "runtime.support.signal": 558,
     "transform.adjoint.assemble": 693,
     "transform.tangent": 1006,

@@ -313,8 +313,8 @@ def _container(out: Effects, stmt: ir.Stmt, name: str, expr: ir.Expr, target: st
             out.share(expr.obj, ir.unstar(arg))
     if name in _GIVES and target is not None:
         out.share(target, expr.obj)
-        for arg in expr.args:
-            out.share(target, ir.unstar(arg))
+        for arg in expr.args[1:] if name in ("pop", "get", "setdefault") else expr.args:
+            out.share(target, ir.unstar(arg))  # the default, not the key
 
 
 def surely_copies(facts: Facts, key: ir.Key) -> bool:

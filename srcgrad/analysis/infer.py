@@ -17,9 +17,12 @@ import numpy as np
 
 from srcgrad.analysis import probe, special_methods, user_rules
 from srcgrad.analysis.atoms import atom_type
+from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters
+from srcgrad.analysis.container_types import CONTAINER_METHODS, ContainerTypes
 from srcgrad.analysis.dims import neutral, plain_dims
 from srcgrad.analysis.extents import Extents
-from srcgrad.analysis.resolve import Program, bind_library, bind_user, is_plain_record, user_source
+from srcgrad.analysis.resolve import Program, is_plain_record, user_source
+from srcgrad.analysis.sharing import flow_back
 from srcgrad.analysis.targets import (
     Bound,
     Constant,
@@ -34,32 +37,12 @@ from srcgrad.analysis.targets import (
 from srcgrad.errors import UnsupportedSyntax
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.rules import sources
 from srcgrad.rules.methods import INPLACE_METHODS, METHODS
 from srcgrad.rules.python import OPERATORS
 from srcgrad.rules.registry import Entry, for_call, name_of
+from srcgrad.runtime import support
 
-CONTAINER_METHODS = frozenset(
-    [
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "clear",
-        "reverse",
-        "copy",
-        "get",
-        "keys",
-        "values",
-        "items",
-        "setdefault",
-        "update",
-        "index",
-        "count",
-        "sort",
-        "popitem",
-    ]
-)
 _BUILTIN_CONTAINERS = {list: "list", tuple: "tuple", dict: "dict"}
 _BOOL = ty.Number(bool)
 _ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
@@ -75,11 +58,22 @@ class Facts:
     targets: dict[int, Target] = field(default_factory=dict)
     result: ty.Type | None = None
     base: ir.Function | None = None  # the function as lowered, which calls refer to
+    # The parameters that the starred arguments of a call surely are for.
+    starred: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def extents(self) -> Extents:
         """Which arrays surely have one shape."""
         return Extents(self.fn, self.types)
+
+    @cached_property
+    def readers(self) -> dict[str, list[ir.Stmt]]:
+        """The statements that read each variable."""
+        found: dict[str, list[ir.Stmt]] = {}
+        for stmt in ir.walk(self.fn.body):
+            for v in ir.reads(stmt):
+                found.setdefault(v.name, []).append(stmt)
+        return found
 
     def of(self, atom: ir.Atom) -> ty.Type:
         return atom_type(atom, self.types) or ty.UNKNOWN
@@ -89,7 +83,7 @@ class Facts:
 
 
 @dataclass
-class Inference:
+class Inference(ContainerTypes):
     program: Program
     facts: Facts
     changed: bool = False
@@ -122,15 +116,19 @@ class Inference:
         match stmt:
             case ir.Assign():
                 self.bind(stmt.target.name, self.expr(stmt.value, stmt))
+                flow_back(self, stmt)
             case ir.Effect():
                 self.expr(stmt.value, stmt)
                 self.grow(stmt)
+                flow_back(self, stmt)
             case ir.Store():
                 self.store(stmt)
+                flow_back(self, stmt)
             case ir.StoreAttr(base=ir.Var(base)):
                 obj = self.atom(stmt.base)
                 if isinstance(obj, ty.Object) and obj.fields is not None:
                     self.bind(base, ty.Object(obj.cls))
+                flow_back(self, stmt)
             case ir.For():
                 self.bind(stmt.target.name, ty.Number(int))
                 self.block(stmt.body)
@@ -168,56 +166,6 @@ class Inference:
 
     def atom(self, a: ir.Atom) -> ty.Type | None:
         return atom_type(a, self.facts.types)
-
-    def store(self, stmt: ir.Store) -> None:
-        """Storing into a container widens the type of what it holds."""
-        entry = self.rule(OPERATORS.get(stmt.op)) if stmt.op is not None else None
-        if entry is not None and entry.given:
-            self.facts.targets[stmt.sid] = Library(entry, ())
-        if not isinstance(stmt.base, ir.Var):
-            return
-        base, value = self.atom(stmt.base), self.atom(stmt.value)
-        if base is None or value is None or stmt.op is not None:
-            return
-        if isinstance(base, ty.List):
-            if isinstance(stmt.key, ir.Slice | ir.KeyTuple):
-                self.bind(stmt.base.name, ty.UNKNOWN)
-            else:
-                self.bind(stmt.base.name, ty.List(value))
-        elif isinstance(base, ty.Dict):
-            self.bind(stmt.base.name, self.dict_with(base, stmt.key, value))
-        elif isinstance(base, ty.Array) and base.dtype == object:
-            self.bind(stmt.base.name, ty.UNKNOWN)
-
-    def dict_with(self, base: ty.Dict, key: ir.Key, value: ty.Type) -> ty.Type:
-        if base.items is None or not isinstance(key, ir.Const):
-            return ty.Dict(None)
-        items = dict(base.items)
-        if key.value not in items:
-            return ty.Dict(None)
-        items[key.value] = ty.join(items[key.value], value)
-        return ty.Dict(tuple(items.items()))
-
-    def grow(self, stmt: ir.Effect) -> None:
-        """`rows.append(x)` widens the type of the items of `rows`."""
-        value = stmt.value
-        if not (isinstance(value, ir.Method) and isinstance(value.obj, ir.Var)):
-            return
-        base = self.atom(value.obj)
-        if not isinstance(base, ty.List | ty.Dict) or value.name not in CONTAINER_METHODS:
-            return
-        args = [self.atom(ir.unstar(a)) for a in value.args]
-        if isinstance(base, ty.Dict):
-            self.bind(value.obj.name, ty.Dict(None))
-        elif value.name == "append" and args and args[0] is not None:
-            self.bind(value.obj.name, ty.List(args[0]))
-        elif value.name in ("extend", "insert"):
-            got = args[-1] if args else None
-            item = got.item if value.name == "extend" and isinstance(got, ty.List) else got
-            if value.name == "extend" and not isinstance(got, ty.List):
-                item = ty.UNKNOWN
-            if item is not None:
-                self.bind(value.obj.name, ty.List(item))
 
     # ---- expressions ----
 
@@ -268,6 +216,9 @@ class Inference:
             return self.special(special_methods.of_operator(op, args, kinds), op, stmt)
         if any(isinstance(t, ty.Tuple | ty.List) for t in kinds) and op in ("add", "mul"):
             both = op == "add" and all(isinstance(t, ty.Tuple | ty.List) for t in kinds)
+            if op == "mul" and any(isinstance(t, ty.List) for t in kinds):
+                items, times = args if isinstance(kinds[0], ty.List) else args[::-1]
+                return self.invoke_object(stmt, support.list_repeat, (items, times), (), items)
             what = Uncharted(f"{op} of a list or tuple", "write the items out, or use append")
             self.target(stmt, Container("concat") if both else what)
             if all(isinstance(t, ty.List) for t in kinds):
@@ -307,7 +258,9 @@ class Inference:
                     k: free.get(v.name, v) if isinstance(v, ir.Var) else v
                     for k, v in defaults.items()
                 }
-                bound = bind_user(fn.fn, expr.args, expr.kwargs, given)
+                bound = self.bound(stmt, fn.fn, expr.args, expr.kwargs, given)
+                if bound is None:
+                    return ty.UNKNOWN
                 if fn.fn.decorated is not None:
                     return user_rules.nested(self, stmt, made, bound)
                 return self.invoke_bound(stmt, fn.fn, (*bound, *(a for _, a in made.free)), None)
@@ -347,6 +300,8 @@ class Inference:
     def recurse(self, stmt: ir.Stmt, expr: ir.Call) -> ty.Type | None:
         """A nested function calls itself: what it captured is passed on."""
         fn = self.facts.base or self.facts.fn
+        if fn.free and not expr.kwargs and len(expr.args) == len(fn.params) + len(fn.free):
+            return self.invoke_bound(stmt, fn, tuple(map(ir.unstar, expr.args)), None)
         bound = bind_user(fn, expr.args, expr.kwargs, self.program.defaults(fn))
         args = (*bound, *(ir.Var(n) for n in fn.free))
         return self.invoke_bound(stmt, fn, args, None)
@@ -384,6 +339,8 @@ class Inference:
             return self.make_derivative(stmt, value, args, kwargs)
         if hasattr(value, "for_types") and not isinstance(value, type):
             return self.derivative(stmt, value, args, kwargs)
+        table = sources.ITERATORS if self.is_used_up(stmt) else sources.FUNCTIONS
+        value = sources.instead_of(table, value) or value
         if isinstance(value, type):
             return self.construct(stmt, value, args, kwargs)
         source = user_source(value)
@@ -459,6 +416,9 @@ class Inference:
     ) -> ty.Type | None:
         bound = bind_library(entry, args, kwargs)
         if bound is None:
+            other = sources.instead_of(sources.OTHERWISE, entry.target)
+            if other is not None and len(args) == 1 and not isinstance(args[0], ir.Star):
+                return self.invoke_object(stmt, other, args, kwargs, args[0])
             self.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))
             return ty.UNKNOWN
         if self.counts(bound):
@@ -485,6 +445,12 @@ class Inference:
         args: Sequence[ir.Atom | ir.Star],
         kwargs: Sequence[tuple[str | None, ir.Atom]],
     ) -> ty.Type:
+        if (
+            cls is dict
+            and len(args) == 1
+            and not isinstance(self.atom(ir.unstar(args[0])), ty.Dict)
+        ):
+            return self.invoke_object(stmt, support.table_of, args, kwargs, args[0])  # type: ignore[arg-type,return-value]
         if cls in _BUILTIN_CONTAINERS:
             self.target(stmt, Container(_BUILTIN_CONTAINERS[cls]))
             if not args or isinstance(args[0], ir.Star):
@@ -518,34 +484,6 @@ class Inference:
             return ty.Tuple(tuple(of(f) for f in fields), cls)
         return ty.Object(cls, tuple((f, of(f)) for f in fields))
 
-    def same(self, t: ty.Type | None) -> ty.Type:
-        """`support.sequence(x)` is x for arrays, lists and tuples, the keys of a dict."""
-        if isinstance(t, ty.Array | ty.List | ty.Tuple):
-            return t
-        if isinstance(t, ty.Dict) and t.items is not None:
-            kinds = {type(k) for k, _ in t.items}
-            return ty.List(ty.Other(kinds.pop())) if kinds == {str} else ty.UNKNOWN
-        return t if isinstance(t, ty.Other) and t.cls is range else ty.UNKNOWN
-
-    def convert(self, cls: type, t: ty.Type | None) -> ty.Type:
-        """`list(x)` and `tuple(x)`."""
-        if cls is dict:
-            return t if isinstance(t, ty.Dict) else ty.Dict(None)
-        match t:
-            case ty.Tuple(items):
-                if cls is tuple:
-                    return ty.Tuple(items)
-                item: ty.Type | None = None
-                for i in items:
-                    item = i if item is None else ty.join(item, i)
-                return ty.List(item)
-            case ty.List():
-                return t if cls is list else ty.UNKNOWN
-            case ty.Array(_, dims) if len(dims) >= 1 and cls is list:
-                return ty.List(probe.index_type(plain_dims(t), ty.Number(int)))
-            case _:
-                return ty.UNKNOWN
-
     # ---- user functions ----
 
     def invoke_object(
@@ -570,19 +508,36 @@ class Inference:
         kwargs: Sequence[tuple[str | None, ir.Atom]],
         closure: ir.Atom | None = None,
     ) -> ty.Type | None:
-        spread = [a.value for a in args if isinstance(a, ir.Star)]
-        spread += [v for k, v in kwargs if k is None]
-        try:
-            bound = bind_user(fn, args, kwargs, self.program.defaults(fn))
-        except UnsupportedSyntax:
-            if not any(isinstance(self.atom(a), ty.Tuple | ty.List | ty.Dict) for a in spread):
-                raise
-            # The next round has the items of what is starred one by one, if its length is known.
-            self.target(stmt, Uncharted(fn.name, "a starred argument has an unknown length"))
+        bound = self.bound(stmt, fn, args, kwargs, self.program.defaults(fn))
+        if bound is None:
             return ty.UNKNOWN
         if closure is not None:
             fn, bound = self.program.leaving_out(fn, bound)
         return self.invoke_bound(stmt, fn, bound, closure)
+
+    def bound(
+        self,
+        stmt: ir.Stmt,
+        fn: ir.Function,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        defaults: Mapping[str, ir.Atom],
+    ) -> tuple[Bound, ...] | None:
+        """The arguments of a call by parameter; None when what is starred is taken apart first."""
+        spread = [a.value for a in args if isinstance(a, ir.Star)]
+        spread += [v for k, v in kwargs if k is None]
+        try:
+            return bind_user(fn, args, kwargs, defaults)
+        except UnsupportedSyntax:
+            wanted = missing_parameters(fn, args, kwargs, defaults)
+            known = any(isinstance(self.atom(a), ty.Tuple | ty.List | ty.Dict) for a in spread)
+            if not known and wanted is None:
+                raise
+            # The next round has the items of what is starred one by one.
+            self.target(stmt, Uncharted(fn.name, "a starred argument has an unknown length"))
+            if wanted is not None:
+                self.facts.starred[stmt.sid] = wanted
+            return None
 
     def invoke_bound(
         self, stmt: ir.Stmt, fn: ir.Function, bound: tuple[Bound, ...], closure: ir.Atom | None
@@ -630,6 +585,13 @@ class Inference:
             value = getattr(obj.value, expr.name, None)
             if value is not None:
                 return self.call_value(stmt, value, expr.args, expr.kwargs, expr.obj)
+        source = self.source_of_method(obj, expr, stmt)
+        if source is support.table_update and expr.kwargs:
+            self.target(stmt, Uncharted("the method update", "it has keyword arguments"))
+            return ty.Literal(None)  # the next round has stores in their place
+        if source is not None:
+            args = (expr.obj, *expr.args)
+            return self.invoke_object(stmt, source, args, expr.kwargs, expr.obj)
         if isinstance(obj, ty.List | ty.Dict | ty.Tuple) and expr.name in CONTAINER_METHODS:
             self.target(stmt, Container(expr.name))
             return self.container_result(obj, expr)
@@ -678,39 +640,6 @@ class Inference:
             return given.value is not None and np.dtype(given.value).kind in "iub"
         except TypeError:
             return False
-
-    def container_result(self, obj: ty.Type, expr: ir.Method) -> ty.Type:
-        if expr.name == "copy":
-            return obj
-        if isinstance(obj, ty.List) and expr.name == "pop":
-            return obj.item or ty.UNKNOWN
-        if isinstance(obj, ty.Dict) and expr.name == "get" and obj.items is not None:
-            key = expr.args[0]
-            if isinstance(key, ir.Const):
-                items: dict[Any, ty.Type] = dict(obj.items)
-                if key.value in items:
-                    return items[key.value]
-                return (
-                    self.atom(ir.unstar(expr.args[1])) or ty.UNKNOWN
-                    if len(expr.args) > 1
-                    else ty.Literal(None)
-                )
-        if expr.name in (
-            "append",
-            "extend",
-            "insert",
-            "clear",
-            "reverse",
-            "sort",
-            "remove",
-            "update",
-        ):
-            return ty.Literal(None)
-        if expr.name in ("index", "count"):
-            return ty.Number(int)
-        if expr.name == "keys":
-            return ty.Other(type({}.keys()))
-        return ty.UNKNOWN
 
     def attribute(self, expr: ir.Attr, stmt: ir.Stmt) -> ty.Type | None:
         obj = self.atom(expr.obj)

@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 
 from srcgrad.analysis import webs
 from srcgrad.analysis.dims import plain_result
-from srcgrad.analysis.targets import Bound, Packed
-from srcgrad.errors import SourceUnavailable, UnsupportedSyntax, located
+from srcgrad.analysis.targets import Bound
+from srcgrad.errors import SourceUnavailable, UnsupportedSyntax
 from srcgrad.frontend import source as source_module
 from srcgrad.frontend.lower import lower
 from srcgrad.frontend.resolve import Handed
@@ -94,89 +94,6 @@ def constant_atom(value: Any, name: str) -> ir.Atom:
         return ir.Const(value)
     root = ir.Root("namespace", name, Handed(value))
     return ir.Global(root, ("value",), value)
-
-
-def bind_library(
-    entry: Entry,
-    args: Sequence[ir.Atom | ir.Star | Packed],
-    kwargs: Sequence[tuple[str | None, ir.Atom]],
-) -> tuple[tuple[str, Bound], ...] | None:
-    """The arguments by parameter name, or None when they can't be told apart."""
-    if entry.params is None:
-        return ()
-    if any(isinstance(a, ir.Star) for a in args) or any(k is None for k, _ in kwargs):
-        return None
-    out: list[tuple[str, Bound]] = []
-    rest = list(args)
-    kinds = inspect.Parameter
-    named = set()
-    for p in entry.params.parameters.values():
-        if p.kind is kinds.VAR_POSITIONAL:
-            items = tuple(a for a in rest if not isinstance(a, Packed))
-            out.append((p.name, Packed("tuple", items)))
-            rest = []
-        elif p.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD):
-            named.add(p.name)
-            if rest:
-                got = rest.pop(0)
-                assert not isinstance(got, ir.Star)
-                out.append((p.name, got))
-        elif p.kind is kinds.KEYWORD_ONLY:
-            named.add(p.name)
-    if rest:
-        return None
-    given = {n for n, _ in out}
-    open_ended = any(p.kind is kinds.VAR_KEYWORD for p in entry.params.parameters.values())
-    for k, v in kwargs:
-        assert k is not None
-        if k in given or (k not in named and not open_ended):
-            return None
-        out.append((k, v))
-    return tuple(out)
-
-
-def bind_user(
-    fn: ir.Function,
-    args: Sequence[ir.Atom | ir.Star],
-    kwargs: Sequence[tuple[str | None, ir.Atom]],
-    defaults: Mapping[str, ir.Atom],
-) -> tuple[Bound, ...]:
-    """All parameters of a user function in order, as Python binds them."""
-    rest = list(args)
-    named = {k: v for k, v in kwargs if k is not None}
-    spread = [v for k, v in kwargs if k is None]
-    out: list[Bound] = []
-    for p in fn.params:
-        if p.kind == "varargs":
-            out.append(Packed("tuple", tuple(rest)))
-            rest = []
-        elif p.kind == "varkw":
-            items = (*named.values(), *spread)
-            out.append(Packed("dict", items, (*named, *(None for _ in spread))))
-            named, spread = {}, []
-        elif rest and p.kind in ("posonly", "normal"):
-            head = rest.pop(0)
-            if isinstance(head, ir.Star):
-                raise _unbound(fn, "a starred argument of unknown length meets named parameters")
-            out.append(head)
-        elif p.name in named and p.kind != "posonly":
-            out.append(named.pop(p.name))
-        elif p.name in defaults:
-            out.append(defaults[p.name])
-        else:
-            raise _unbound(fn, f"the argument {p.name} is missing")
-    if rest or named or spread:
-        raise _unbound(fn, "there are more arguments than parameters")
-    return tuple(out)
-
-
-def _unbound(fn: ir.Function, why: str) -> Exception:
-    return located(
-        UnsupportedSyntax,
-        fn.loc,
-        f"can't match the arguments of a call to the parameters of {fn.name}: {why}",
-        fixes=["pass the arguments one by one"],
-    )
 
 
 class Program:

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import webs
 from srcgrad.analysis.coalesce import coalesce
+from srcgrad.analysis.container_rewrites import ContainerRewrites
 from srcgrad.analysis.targets import Container, Library, Packed, User
 from srcgrad.frontend.resolve import module_path
+from srcgrad.frontend.scope import RecursiveRef
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.rebuild import map_own, with_blocks
@@ -38,11 +40,7 @@ def sharpen(facts: Facts) -> ir.Function | None:
 
 
 @dataclass
-class _Sharpen:
-    facts: Facts
-    sids: Any
-    changed: bool = False
-
+class _Sharpen(ContainerRewrites):
     def keep_params(self, body: ir.Block) -> ir.Block:
         """A parameter of unknown type that is bound again gets a second variable: what it was
         given
@@ -146,6 +144,11 @@ class _Sharpen:
                 self.changed = True
                 more = ir.Method(stmt.target, "extend", (stmt.value.args[1],))
                 return [ir.Effect(stmt.sid, stmt.loc, more)]
+        if isinstance(stmt, ir.Assign) and stmt.inplace == "or":
+            if isinstance(self.facts.of(stmt.target), ty.Dict) and isinstance(stmt.value, ir.Op):
+                self.changed = True
+                more = ir.Method(stmt.target, "update", (stmt.value.args[1],))
+                return [ir.Effect(stmt.sid, stmt.loc, more)]
         if isinstance(stmt, ir.Assign) and stmt.inplace:
             t = self.facts.types.get(stmt.target.name)
             if isinstance(t, ty.Number | ty.Tuple) or (isinstance(t, ty.Other) and t.cls is str):
@@ -153,8 +156,19 @@ class _Sharpen:
                 stmt = replace(stmt, inplace=None)
         if isinstance(stmt, ir.Store) and stmt.op is not None and stmt.op not in ir.AT_OPERATORS:
             return self.by_protocol(stmt)
+        if isinstance(stmt, ir.Store):
+            return self.list_slice(stmt)
+        if isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Op | ir.Build):
+            merged = self.merged(stmt)
+            if merged is not None:
+                return merged
         if isinstance(stmt, ir.Assign | ir.Effect):
-            return self.of_module(stmt) or self.direct(stmt) or self.unstar(stmt)
+            return (
+                self.of_module(stmt)
+                or self.of_container(stmt)
+                or self.direct(stmt)
+                or self.unstar(stmt)
+            )
         return [stmt]
 
     def of_module(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
@@ -200,25 +214,18 @@ class _Sharpen:
         self.changed = True
         return [*first, store]
 
-    def by_protocol(self, stmt: ir.Store) -> list[ir.Stmt]:
-        """`rows[k] += e` for anything but an array: take the item, update it, put it back."""
-        if isinstance(self.facts.of(stmt.base), ty.Array) or stmt.op is None:
-            return [stmt]
-        self.changed = True
-        temp = ir.Var(f"%i{next(self.sids)}")
-        operator = ir.Op(stmt.op, (temp, stmt.value))
-        return [
-            ir.Assign(next(self.sids), stmt.loc, temp, ir.Index(stmt.base, stmt.key)),
-            ir.Assign(next(self.sids), stmt.loc, temp, operator, inplace=stmt.op),
-            replace(stmt, value=temp, op=None),
-        ]
-
     def direct(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
         """A call of a nested function names what it captures: `inner(v)` is `inner(v, k, c)`."""
         target = self.facts.targets.get(stmt.sid)
         if not isinstance(target, User) or target.closure is not None:
             return None
-        if not isinstance(stmt.value, ir.Call) or not isinstance(stmt.value.fn, ir.Var):
+        if not isinstance(stmt.value, ir.Call):
+            return None
+        fn = stmt.value.fn
+        itself = isinstance(fn, ir.Global) and isinstance(fn.value, RecursiveRef)
+        if itself and (not target.fn.free or len(stmt.value.args) == len(target.args)):
+            return None
+        if not itself and not isinstance(fn, ir.Var):
             return None
         before: list[ir.Stmt] = []
         args: list[ir.Atom] = []
@@ -233,86 +240,10 @@ class _Sharpen:
                 args.append(b)
         self.changed = True
         name = ir.Global(ir.Root("namespace", "<nested>"), (target.fn.name,), target.fn)
+        if itself:
+            assert isinstance(fn, ir.Global)
+            name = fn
         return [*before, replace(stmt, value=ir.Call(name, tuple(args)))]
-
-    def unstar(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt]:
-        value = stmt.value
-        if not isinstance(value, ir.Call | ir.Method | ir.Build):
-            return [stmt]
-        if isinstance(value, ir.Call | ir.Method) and any(k is None for k, _ in value.kwargs):
-            named = self.unpack_named(stmt, value)
-            if named is not None:
-                return named
-        args = value.items if isinstance(value, ir.Build) else value.args
-        lengths = [self.length(a) for a in args]
-        if not any(
-            isinstance(a, ir.Star) and n is not None for a, n in zip(args, lengths, strict=True)
-        ):
-            return [stmt]
-        before: list[ir.Stmt] = []
-        new: list[ir.Atom | ir.Star] = []
-        for a, n in zip(args, lengths, strict=True):
-            if not isinstance(a, ir.Star) or n is None:
-                new.append(a)
-                continue
-            for k in range(n):
-                sid = next(self.sids)
-                temp = ir.Var(f"%s{sid}")
-                before.append(ir.Assign(sid, stmt.loc, temp, ir.Index(a.value, ir.Const(k))))
-                new.append(temp)
-        self.changed = True
-        if isinstance(value, ir.Build):
-            return [*before, replace(stmt, value=replace(value, items=tuple(new)))]
-        return [*before, replace(stmt, value=replace(value, args=tuple(new)))]
-
-    def unpack_named(
-        self, stmt: ir.Assign | ir.Effect, value: ir.Call | ir.Method
-    ) -> list[ir.Stmt] | None:
-        """`f(**options)` for a dict of known keys is `f(scale=options["scale"], ...)`."""
-        before: list[ir.Stmt] = []
-        new: list[tuple[str | None, ir.Atom]] = []
-        for k, a in value.kwargs:
-            t = self.facts.of(a)
-            if k is not None:
-                new.append((k, a))
-                continue
-            if not isinstance(t, ty.Dict) or t.items is None or self.grows(a):
-                return None
-            for name, _ in t.items:
-                if not isinstance(name, str):
-                    return None
-                sid = next(self.sids)
-                temp = ir.Var(f"%s{sid}")
-                before.append(ir.Assign(sid, stmt.loc, temp, ir.Index(a, ir.Const(name))))
-                new.append((name, temp))
-        self.changed = True
-        return [*before, replace(stmt, value=replace(value, kwargs=tuple(new)))]
-
-    def grows(self, a: ir.Atom) -> bool:
-        """Whether the function may change the keys of a dict or the length of a list."""
-        for s in ir.walk(self.facts.fn.body):
-            if isinstance(s, ir.Store) and s.base == a:
-                return True
-            value = getattr(s, "value", None)
-            if isinstance(value, ir.Method) and value.obj == a:
-                return True
-        return False
-
-    def length(self, arg: ir.Atom | ir.Star) -> int | None:
-        if not isinstance(arg, ir.Star):
-            return None
-        t = self.facts.of(arg.value)
-        if isinstance(t, ty.Tuple):
-            return len(t.items)
-        if isinstance(t, ty.List) and isinstance(arg.value, ir.Var) and arg.value.is_temp:
-            for s in ir.walk(self.facts.fn.body):
-                if isinstance(s, ir.Assign) and s.target == arg.value:
-                    made = s.value
-                    plain = isinstance(made, ir.Build) and not any(
-                        isinstance(i, ir.Star) for i in made.items
-                    )
-                    return len(made.items) if isinstance(made, ir.Build) and plain else None
-        return None
 
     def decide(self, test: ir.Expr) -> Any:
         """The truth of a test where types settle it."""

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from srcgrad.analysis.resolve import bind_library, bind_user, constant_atom, user_source
+from srcgrad.analysis.binding import bind_library, bind_user
+from srcgrad.analysis.resolve import constant_atom, user_source
 from srcgrad.analysis.targets import Bound, Library, Packed, Uncharted, User, bound_atoms
 from srcgrad.errors import SrcgradError, rule_error
 from srcgrad.ir import nodes as ir

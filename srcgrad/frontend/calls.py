@@ -14,7 +14,7 @@ from srcgrad.frontend import comprehensions, functional
 from srcgrad.frontend.expressions import eager, held
 from srcgrad.frontend.functions import function_atom
 from srcgrad.frontend.resolve import callee, check_attribute, extend, fold
-from srcgrad.frontend.scope import Scope, lowers
+from srcgrad.frontend.scope import Scope, expression, lowers
 from srcgrad.ir.nodes import Atom, Call, Expr, Global, Method, Star
 
 _REFUSED = {
@@ -52,6 +52,8 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
         special = functional.written_out(scope, node, target)
     if special is not None:
         return special
+    if target is dict and node.keywords and not node.args:
+        return expression(scope, _as_display(node))
     if isinstance(node.func, ast.Attribute) and fold(scope, node.func) is None:
         return _method(scope, node, node.func)
     fn = function_atom(scope, node.func)
@@ -60,6 +62,13 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
     keeps = any(target is kept for kept in _KEEPERS) or _is_users_class(target)
     args, kwargs = arguments(scope, node, "keep" if keeps else "call")
     return Call(fn, args, kwargs)
+
+
+def _as_display(node: ast.Call) -> ast.Dict:
+    """`dict(a=x, **more)` as `{"a": x, **more}`."""
+    keys = [None if k.arg is None else ast.Constant(k.arg) for k in node.keywords]
+    made = ast.Dict([*keys], [k.value for k in node.keywords])
+    return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def _is_users_class(target: object) -> bool:

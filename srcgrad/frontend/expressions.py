@@ -23,6 +23,7 @@ from srcgrad.ir.nodes import (
     Atom,
     Attr,
     Build,
+    Call,
     Const,
     Expr,
     Global,
@@ -31,6 +32,7 @@ from srcgrad.ir.nodes import (
     Key,
     KeyItem,
     KeyTuple,
+    Method,
     Op,
     Slice,
     Star,
@@ -362,7 +364,9 @@ def test(scope: Scope, node: ast.expr) -> Expr:
             return _short_circuit(scope, node, test)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return Op("not", (scope.keep(operand, test(scope, operand)),))
-    return expression(scope, node)
+    value = expression(scope, node)
+    # A call stands in a statement of its own: it may write what it is given.
+    return scope.keep(node, value) if isinstance(value, Call | Method) else value
 
 
 def negated(scope: Scope, node: ast.AST, condition: Expr) -> Expr:

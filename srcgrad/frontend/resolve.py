@@ -238,6 +238,8 @@ def library_path(value: Any) -> Global | None:
         for part in _NUMPY_PARTS:
             if _follow(np, (*part, name)) is value:
                 return Global(Root("module", "numpy"), (*part, name), value)
+    if module.startswith(SUPPORT.key) and getattr(support, name, None) is value:
+        return Global(SUPPORT, (name,), value)
     if module == "math" and getattr(math, name, None) is value:
         return Global(Root("module", "math"), (name,), value)
     if module == "builtins" and getattr(builtins, name, None) is value:

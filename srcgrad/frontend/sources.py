@@ -22,6 +22,7 @@ from srcgrad.frontend.resolve import builtin, callee, fold, helper, numpy_functi
 from srcgrad.frontend.scope import Scope, atom
 from srcgrad.frontend.targets import Several, Value, assign_to
 from srcgrad.ir.nodes import Atom, Attr, Call, Const, Expr, Index, Method, Op
+from srcgrad.rules import sources
 
 _ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)
 # Iterators that take all of their arguments' items when made, and those that read on as they go.
@@ -103,7 +104,8 @@ def _sequence(scope: Scope, node: ast.expr) -> Source:
 
 def _makes_items(scope: Scope, node: ast.Call) -> bool:
     target = callee(scope, node.func)
-    return any(target is maker for maker in (*_COMBINING, *_STEPPING))
+    makers = (*_COMBINING, *_STEPPING, *sources.ITERATORS)
+    return any(target is maker for maker in makers)
 
 
 def steps_through(scope: Scope, node: ast.expr) -> frozenset[str]:

@@ -12,7 +12,7 @@ from srcgrad.frontend.bindings import names_in
 from srcgrad.frontend.expressions import assign_into, eager, ref, test
 from srcgrad.frontend.functions import define, function_atom
 from srcgrad.frontend.purity import is_pure
-from srcgrad.frontend.resolve import callee, extend, fold, module_path, settle
+from srcgrad.frontend.resolve import builtin, callee, extend, fold, helper, module_path, settle
 from srcgrad.frontend.scope import (
     Scope,
     atom,
@@ -26,6 +26,7 @@ from srcgrad.ir.nodes import (
     MISSING,
     Atom,
     Block,
+    Call,
     Const,
     Effect,
     Exit,
@@ -151,8 +152,22 @@ def _raise(scope: Scope, node: ast.Raise) -> None:
 def _delete(scope: Scope, node: ast.Delete) -> None:
     rest = [target for target in node.targets if not isinstance(target, ast.Name)]
     for target in rest:
-        one = ast.copy_location(ast.Delete([target]), node)
-        scope.emit(verbatim(scope, one))
+        if isinstance(target, ast.Subscript):
+            found = atom(scope, target.value), atom(scope, _as_value(target.slice))
+            call = Call(helper("delete_item"), found)
+            scope.emit(Effect(scope.sid(), scope.loc(node), call))
+        else:
+            one = ast.copy_location(ast.Delete([target]), node)
+            scope.emit(verbatim(scope, one))
+
+
+def _as_value(key: ast.expr) -> ast.expr:
+    """What stands in brackets as a value: `1:3` is `slice(1, 3, None)`."""
+    if not isinstance(key, ast.Slice):
+        return key
+    ends = [ast.Constant(None) if e is None else e for e in (key.lower, key.upper, key.step)]
+    made = ast.Call(ref(builtin("slice"), key), ends, [])
+    return ast.fix_missing_locations(ast.copy_location(made, key))
 
 
 # ---- imports -----------------------------------------------------------------------------

@@ -49,6 +49,14 @@ def arguments(module: Module, program: Program, unit: Unit, plain: bool = False)
     return out
 
 
+def tangents_name(unit: Unit) -> str:
+    """The name of the parameter for the tangents of the arguments."""
+    name = "tangents"
+    while name in unit.params:
+        name += "_2"
+    return name
+
+
 def private_argument(module: Module, unit: Unit, name: str) -> ast.expr:
     return module.support("private", syn.name(name))
 
@@ -148,4 +156,4 @@ def check_result(unit: Unit, mode: str, aux: bool) -> None:
     )
 
 
-__all__ = ["arguments", "check_result", "gradient_of", "ir", "private_argument"]
+__all__ = ["arguments", "check_result", "gradient_of", "ir", "private_argument", "tangents_name"]

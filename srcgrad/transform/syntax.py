@@ -263,3 +263,13 @@ def conditional(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) ->
             return [ast.If(test.operand, orelse, [])]
         return [ast.If(ast.UnaryOp(ast.Not(), test), orelse, [])]
     return [ast.If(test, body, [] if empty(orelse) else orelse)]
+
+
+def counted(start: ast.expr, stop: ast.expr, step: ast.expr) -> ast.expr:
+    """`range(start, stop, step)` in its shortest form."""
+    args = [start, stop, step]
+    if is_number(step, 1):
+        args.pop()
+        if is_number(start, 0):
+            args.pop(0)
+    return call("range", *args)

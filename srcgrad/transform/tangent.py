@@ -13,7 +13,7 @@ import ast
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from srcgrad.analysis.effects import RESULT, may_hold_memory
+from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
 from srcgrad.analysis.needs import NeedsTable
 from srcgrad.analysis.partials import HELPERS, _names, environment, jvp_terms, same_shape
 from srcgrad.analysis.resolve import Program
@@ -42,7 +42,7 @@ from srcgrad.transform.adjoint.dead import unread_statements
 from srcgrad.transform.adjoint.forward import truncation
 from srcgrad.transform.fresh import holders, is_fresh, parts_of
 from srcgrad.transform.module import Module, function_text
-from srcgrad.transform.parameters import arguments
+from srcgrad.transform.parameters import arguments, tangents_name
 from srcgrad.transform.text import Text
 from srcgrad.transform.uses import uses_of
 
@@ -65,7 +65,7 @@ class Tangent:
         work = Walk(self, unit)
         lines = work.top_lines(wrt, single)
         args = arguments(self.module, self.program, unit)
-        first = ast.arg(_tangents(unit))
+        first = ast.arg(tangents_name(unit))
         (args.posonlyargs if args.posonlyargs else args.args).insert(0, first)
         self.order.append([syn.function_def(name, args, lines)])
 
@@ -112,7 +112,7 @@ class Walk:
         taken = {n for n in self.unit.facts.types if "%" not in n} | set(self.unit.params)
         for s in ir.walk(self.unit.body):
             taken |= {v.name for v in (*ir.reads(s), *ir.writes(s)) if "%" not in v.name}
-        names = Names((taken - {""}) | {_tangents(self.unit)})
+        names = Names((taken - {""}) | {tangents_name(self.unit)})
         self.module = self.owner.module
         self.text = Text(self.module, self.unit.facts, names, program=self.owner.program)
         self.needs = NeedsTable(self.unit)
@@ -328,9 +328,11 @@ class Walk:
                 self.late.setdefault(stmt.sid, []).append(syn.assign(name, syn.name(kept)))
 
     def writes_memory(self, stmt: ir.Stmt) -> bool:
-        return isinstance(stmt, ir.Store | ir.Effect) or (
-            isinstance(stmt, ir.Assign) and stmt.inplace is not None
-        )
+        call = self.unit.user_call(stmt)
+        if call is not None:
+            return bool(summary(self.unit.program, call.fn, call.types).stored)
+        inplace = isinstance(stmt, ir.Assign) and stmt.inplace is not None
+        return inplace or self.text.is_impure(stmt) or isinstance(stmt, ir.Effect)
 
     def after(self, stmt: ir.Stmt) -> list[ast.stmt]:
         return self.late.pop(stmt.sid, [])
@@ -409,6 +411,8 @@ class Walk:
         name, expr = stmt.target.name, stmt.value
         target = self.unit.facts.targets.get(stmt.sid)
         if not self.active(name):
+            if isinstance(target, Container) and isinstance(expr, ir.Method):
+                self.effect(stmt)  # a list loses the tangent of what nobody wants, too
             return
         if stmt.inplace is not None:
             self.inplace(stmt)
@@ -418,7 +422,7 @@ class Walk:
                 self.bind_zero(stmt)
             case ir.Var():
                 self.bind(stmt, self.dot(expr, 1) if self.active(expr) else self.zero(expr))
-            case ir.Index(obj, key):
+            case ir.Index(obj, key) if target is None:
                 if not self.active(obj):
                     self.bind_zero(stmt)
                 else:
@@ -754,10 +758,12 @@ class Walk:
             return
         raise self.no_rule(stmt, expr, Uncharted(f"the method {target.name}", ""))
 
-    def effect(self, stmt: ir.Effect) -> None:
+    def effect(self, stmt: ir.Effect | ir.Assign) -> None:
         target = self.unit.facts.targets.get(stmt.sid)
         expr = stmt.value
         if isinstance(target, Container) and isinstance(expr, ir.Method):
+            if not self.active(expr.obj) or (isinstance(stmt, ir.Assign) and target.name != "pop"):
+                return
             args = [ir.unstar(a) for a in expr.args]
             dots = [self.dot(a) for a in args]
             match target.name:
@@ -997,10 +1003,3 @@ class _Printer(Text):
 
     def var(self, name: str) -> str:
         return self.walk.text.var(name)
-
-
-def _tangents(unit: Unit) -> str:
-    name = "tangents"
-    while name in unit.params:
-        name += "_2"
-    return name

@@ -117,7 +117,8 @@ class Text:
             case ir.Op(op, args):
                 return self.operator(op, [self.atom(a) for a in args])
             case ir.Call(fn, args, kwargs):
-                if isinstance(fn, ir.Global) and fn.root.key in ("<nested>", "<self>"):
+                held = isinstance(fn, ir.Var) and isinstance(self.facts.of(fn), ty.ClosureType)
+                if held or (isinstance(fn, ir.Global) and fn.root.key in ("<nested>", "<self>")):
                     return self.nested_call()
                 return self.call(self.atom(fn), args, kwargs)
             case ir.Method(obj, name, args, kwargs):
@@ -154,6 +155,10 @@ class Text:
                 args.append(ast.Tuple(items, ast.Load()))
             else:
                 args.append(self.atom(b))
+        if target.closure is not None:
+            held = self.atom(target.closure)
+            parts = range(len(target.types) - len(target.args))
+            args += [syn.expr("c[k]", c=held, k=syn.number(k)) for k in parts]
         return syn.call(name, *args)
 
     def call(
@@ -436,12 +441,7 @@ class Text:
         return [ast.Try(body or [ast.Pass()], handlers, self.block(stmt.orelse), final)]
 
     def range(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ast.expr:
-        args = [self.atom(start), self.atom(stop), self.atom(step)]
-        if syn.is_number(args[2], 1):
-            args.pop()
-            if syn.is_number(args[0], 0):
-                args.pop(0)
-        return syn.call("range", *args)
+        return syn.counted(*map(self.atom, (start, stop, step)))
 
 
 def plain_function(

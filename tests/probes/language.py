@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import logging
 import math
 import operator
@@ -1261,3 +1263,84 @@ def fun_apply(x):
         return f(*args)
 
     return apply(lambda a, b: a * b, x, x + 1.0) + apply(np.sin, x)
+
+
+@probe(V)
+def del_item_of_list(x):
+    items = [x[0], x[1] * 5.0, x[2]]
+    del items[1]
+    return items[0] * items[1] + len(items)
+
+
+@probe(V)
+def del_key_of_dict(x):
+    d = {"a": x[0], "b": x[1]}
+    del d["b"]
+    return d["a"] ** 2 * len(d)
+
+
+@probe(V)
+def del_slice_of_list(x):
+    items = [x[0], x[1], x[2], x[0] * x[1]]
+    del items[1:3]
+    return items[0] * items[1]
+
+
+@probe(V)
+def op_max_with_key(x):
+    return max(x, key=lambda v: abs(v)) ** 2
+
+
+@probe(V)
+def op_max_default(x):
+    return max([v for v in x if v > 10], default=x[0] * 2.0) * x[1]
+
+
+@probe(V)
+def comp_dict(x):
+    d = {i: v * v for i, v in enumerate(x)}
+    return d[0] * d[2] + sum(d.values())
+
+
+@probe(V)
+def loop_pairwise_islice(x):
+    t = 0.0
+    for a, b in itertools.pairwise(x):
+        t += a * b
+    for v in itertools.islice(x, 2):
+        t += v**2
+    return t
+
+
+@probe(V)
+def loop_product_combinations(x):
+    t = 0.0
+    for i, j in itertools.product(range(3), range(2)):
+        t += x[i] * x[j]
+    for a, b in itertools.combinations(x, 2):
+        t += a * b**2
+    return t
+
+
+@probe(V)
+def loop_chain_accumulate(x):
+    t = 0.0
+    for v in itertools.chain(x, [1.0, x[0] * 2.0]):
+        t = t * 0.5 + v * v
+    for v in itertools.accumulate(x):
+        t += v * v
+    return t
+
+
+@probe(V)
+def fun_reduce(x):
+    return functools.reduce(lambda a, b: a * b + 1.0, x) + functools.reduce(operator.add, x, x[0])
+
+
+@probe(1.3)
+def fun_star_call(x):
+    def f(a, b, c=0.0, **rest):
+        return a * b + c * rest.get("d", 1.0)
+
+    args = (x, 2.0)
+    return f(*args, **{"c": x, "d": x}) * f(*[x], *(x,)) + f(x, **dict(b=3.0))

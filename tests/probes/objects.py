@@ -419,3 +419,106 @@ def nested_tuple_arrays(x):
     for w, b in layers:
         h = np.tanh(w @ h + b)
     return h.sum()
+
+
+@probe({"a": 1.3, "b": 0.4})
+def container_dict_star(d):
+    def f(a, b):
+        return a**2 * b
+
+    return f(**d)
+
+
+@probe((1.3, 0.4))
+def container_tuple_star(t):
+    def f(a, b):
+        return a**2 * b
+
+    return f(*t) + max(t) + sum(t)
+
+
+@probe(V)
+def list_methods(x):
+    a = [x[0]]
+    a.append(x[1])
+    a.extend([x[2], x[0] * x[1]])
+    a.insert(0, x[2] ** 2)
+    b = a.pop()
+    c = a.pop(0)
+    a.reverse()
+    a += [b]
+    return a[0] * a[1] + a[2] * b + c * a[-1] * len(a)
+
+
+@probe(V)
+def list_sort(x):
+    a = [x[0], x[1], x[2] * 0.1]
+    a.sort()
+    b = sorted([v * v for v in x], reverse=True)
+    return a[0] * 2.0 + a[1] * 3.0 + b[0] * b[1]
+
+
+@probe(V)
+def list_sort_key(x):
+    a = sorted([x[0], x[1], x[2]], key=lambda v: abs(v))
+    return a[0] * 2.0 + a[1] * a[2]
+
+
+@probe(V)
+def list_algebra(x):
+    a = [x[0]] * 2 + [x[1]]
+    b = a[::-1] + list(x)
+    return sum(b) * b[0] + a[1] ** 2 + (a * 2)[4]
+
+
+@probe(V)
+def list_of_lists_store(x):
+    g = [[0.0] * 3 for _ in range(2)]
+    for i in range(2):
+        for j in range(3):
+            g[i][j] = x[i] * x[j]
+    g[0][1] += x[2]
+    return sum(sum(r) for r in g) * g[0][1]
+
+
+@probe(V)
+def list_slice_store(x):
+    a = [x[0], x[1], x[2]]
+    a[1:] = [x[0] * 2.0, x[0] ** 2, x[1]]
+    return a[1] * a[2] + a[3] * len(a)
+
+
+@probe(V)
+def list_copy_clear(x):
+    a = [x[0], x[1]]
+    b = a.copy()
+    c = list(a)
+    a[0] = x[2]
+    a.clear()
+    return b[0] * c[1] + len(a)
+
+
+@probe(V)
+def dict_methods(x):
+    d = {"a": x[0], "b": x[1]}
+    d.update(c=x[2], a=x[0] * 2.0)
+    d.update({"e": x[1] ** 2})
+    e = d.pop("c")
+    f = d.setdefault("g", x[0] ** 3)
+    h = d.get("zz", x[2])
+    return d["a"] * e + f * h + d["e"] + d["g"]
+
+
+@probe(V)
+def dict_merge(x):
+    d = {"a": x[0], **{"b": x[1]}} | {"c": x[2], "a": x[0] ** 2}
+    e = dict(p=d["a"], q=d["b"])
+    f = dict(zip(["r", "s"], [x[0], x[1]]))
+    return d["a"] * d["c"] + e["p"] * e["q"] + f["r"] * f["s"]
+
+
+@probe(V)
+def tuple_star_build(x):
+    t = (*x, x[0] * 2.0)
+    u = [*t, *t[:1]]
+    return u[0] * u[3] + u[-1] ** 2 * len(u)

@@ -13,10 +13,12 @@ import pytest
 
 import srcgrad as sg
 from tests.numeric import Point
-from tests.probes import arrays, language, objects, special
+from tests.probes import aliases, arrays, language, objects, special
 from tests.probes.table import PROBES, V
 
-assert all(module.__doc__ for module in (arrays, language, objects, special))  # fill the table
+assert all(
+    module.__doc__ for module in (aliases, arrays, language, objects, special)
+)  # fill the table
 
 
 def test_there_are_many() -> None:

@@ -200,7 +200,6 @@ from srcgrad.runtime.support.memory import (
     list_insert_back as list_insert_back,
     part_back as part_back,
     part_bar as part_bar,
-    pop_back as pop_back,
     private as private,
     put_back as put_back,
     refuse_shared as refuse_shared,
@@ -236,6 +235,9 @@ from srcgrad.runtime.support.order import (
 from srcgrad.runtime.support.pad import (
     pad_back as pad_back,
     pad_dot as pad_dot,
+)
+from srcgrad.runtime.support.popped import (
+    pop_back as pop_back,
 )
 from srcgrad.runtime.support.products import (
     cross_back_a as cross_back_a,
@@ -312,6 +314,7 @@ from srcgrad.runtime.support.series import (
     trimmed as trimmed,
     with_initial as with_initial,
 )
+from srcgrad.runtime.support.sequences import *  # noqa: F403
 from srcgrad.runtime.support.shape import (
     broadcast_arrays_back as broadcast_arrays_back,
     broadcast_arrays_dot as broadcast_arrays_dot,

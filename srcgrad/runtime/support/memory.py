@@ -405,12 +405,3 @@ def list_extend_back(x: Any, x_bar: Any, count: int) -> Any:
     g = x_bar[start:]
     del x[start:], x_bar[start:]
     return g
-
-
-def pop_back(x: Any, x_bar: Any, key: int, popped: Any, v_bar: Any) -> None:
-    """Undo `v = x.pop(key)`: v returns to its place with what its adjoint collected."""
-    value = popped[0]
-    bar = v_bar if is_number(value) else popped[1]
-    where = len(x) + 1 + key if key < 0 else key
-    x.insert(where, value)
-    x_bar.insert(where, bar)

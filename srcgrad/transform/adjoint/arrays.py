@@ -27,7 +27,7 @@ def array_effect(reverse: Base, stmt: ir.Effect, expr: ir.Method, name: str) -> 
     )
 
 
-def library_effect(stmt: ir.Effect, target: Library) -> NoReturn:
+def library_effect(stmt: ir.Effect | ir.Assign, target: Library) -> NoReturn:
     """A library function that writes into an argument in a way that is not known."""
     raise located(
         UnsupportedSyntax,

@@ -164,7 +164,7 @@ class Forward:
                 return self.bar(a.name)
             return self.module.support("alias_bar", self.primal(a), self.bar(a.name))
         t = self.unit.facts.of(a)
-        if isinstance(t, ty.Number) and ty.can_be_active(t):
+        if isinstance(t, ty.Number) and t.cls is not bool:  # an int may make way for a float
             return syn.number(0.0)
         if not ty.can_be_active(t):
             return syn.number(None)

@@ -64,7 +64,7 @@ class Memory(Stores):
             case ir.Closure(_, free):
                 for k, (_, a) in enumerate(free):
                     self.part_back(a, syn.expr("g[k]", g=g, k=syn.number(k)))
-            case ir.Index(obj, key):
+            case ir.Index(obj, key) if target is None:
                 self.add_item(stmt, obj, key, g)
             case ir.Const() | ir.Global() | ir.Opaque():
                 return

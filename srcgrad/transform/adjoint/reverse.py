@@ -70,6 +70,8 @@ class Reverse(Blocks):
                 self.add(name, self.value(RESULT), False)
             return
         if adj is None:
+            if self.result_is_shadow():  # what other returns give shares memory; this does not
+                self.add(name, syn.name(self.bar(RESULT)), False)
             return
         node = adj.waiting if adj.waiting is not None else self.bar_node(RESULT)
         if self.unit.spec.lanes:

@@ -52,7 +52,7 @@ class Values(Containers):
                     g, owned = self.module.support("gradient", g, self.primal(expr)), True
                 self.masks.put(expr.name, self.masks.take(name))
                 self.contribute(expr, g, owned, thin)
-            case ir.Index(obj, key):
+            case ir.Index(obj, key) if target is None:
                 g = self.take_full(name)
                 g = self.apart(self.after_undo(stmt, g), obj)
                 mask = self.masks.take(name)

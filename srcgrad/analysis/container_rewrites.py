@@ -1,0 +1,237 @@
+"""Rewrites of what is done with containers, by their types: starred values, merged dicts, slices
+of lists that are assigned, methods called for their effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from srcgrad.frontend.resolve import builtin, helper
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+
+if TYPE_CHECKING:
+    from srcgrad.analysis.infer import Facts
+
+
+@dataclass
+class ContainerRewrites:
+    """The part of sharpening that sees to containers; `sids` gives numbers for new statements."""
+
+    facts: Facts
+    sids: Iterator[int]
+    changed: bool = False
+
+    def merged(self, stmt: ir.Assign) -> list[ir.Stmt] | None:
+        """`{**a, "k": x}` and `a | b` for dicts of unknown keys: stores into a new dict."""
+        value, loc = stmt.value, stmt.loc
+        keys: tuple[ir.Atom | None, ...]
+        match value:
+            case ir.Op("or", items) if any(isinstance(self.facts.of(a), ty.Dict) for a in items):
+                keys = (None, None)
+            case ir.Build("dict", items, keys) if None in keys:
+                pass
+            case _:
+                return None
+        if not any(ty.can_be_active(self.facts.of(ir.unstar(a))) for a in items):
+            return None
+        made = ir.Var(f"%d{next(self.sids)}")
+        out: list[ir.Stmt] = [ir.Assign(next(self.sids), loc, made, ir.Build("dict", ()))]
+        for k, a in zip(keys, items, strict=True):
+            v = ir.unstar(a)
+            if k is None:
+                more = ir.Method(made, "update", (v,))
+                out.append(ir.Effect(next(self.sids), loc, more))
+            else:
+                out.append(ir.Store(next(self.sids), loc, made, k, v))
+        self.changed = True
+        return [*out, replace(stmt, value=made)]
+
+    def list_slice(self, stmt: ir.Store) -> list[ir.Stmt]:
+        """`rows[1:] = more` for a list that may carry a derivative."""
+        t = self.facts.of(stmt.base)
+        if not isinstance(t, ty.List) or not isinstance(stmt.key, ir.Slice):
+            return [stmt]
+        if not ty.can_be_active(t) and not ty.can_be_active(self.facts.of(stmt.value)):
+            return [stmt]
+        self.changed = True
+        key = ir.Var(f"%s{next(self.sids)}")
+        ends = (stmt.key.lower, stmt.key.upper, stmt.key.step)
+        made = ir.Call(builtin("slice"), tuple(ir.Const(None) if a is None else a for a in ends))
+        call = ir.Call(helper("list_store_slice"), (stmt.base, key, stmt.value))
+        return [
+            ir.Assign(next(self.sids), stmt.loc, key, made),
+            ir.Effect(stmt.sid, stmt.loc, call),
+        ]
+
+    def of_container(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
+        """`rows.pop()` for its effect takes the item; `table.update(a=x)` stores it."""
+        value = stmt.value
+        if not isinstance(stmt, ir.Effect) or not isinstance(value, ir.Method):
+            return None
+        t = self.facts.of(value.obj)
+        if not isinstance(t, ty.List | ty.Dict | ty.Unknown) or not ty.can_be_active(t):
+            return None
+        if value.name == "pop":
+            self.changed = True
+            taken = ir.Var(f"%s{next(self.sids)}")
+            return [ir.Assign(stmt.sid, stmt.loc, taken, value)]
+        if value.name != "update" or not value.kwargs:
+            return None
+        self.changed = True
+        out: list[ir.Stmt] = [replace(stmt, value=replace(value, kwargs=()))]
+        for k, v in value.kwargs:
+            if k is None:
+                more = replace(value, args=(v,), kwargs=())
+                out.append(ir.Effect(next(self.sids), stmt.loc, more))
+            else:
+                out.append(ir.Store(next(self.sids), stmt.loc, value.obj, ir.Const(k), v))
+        return out
+
+    def by_protocol(self, stmt: ir.Store) -> list[ir.Stmt]:
+        """`rows[k] += e` for anything but an array: take the item, update it, put it back."""
+        if isinstance(self.facts.of(stmt.base), ty.Array) or stmt.op is None:
+            return [stmt]
+        self.changed = True
+        temp = ir.Var(f"%i{next(self.sids)}")
+        operator = ir.Op(stmt.op, (temp, stmt.value))
+        return [
+            ir.Assign(next(self.sids), stmt.loc, temp, ir.Index(stmt.base, stmt.key)),
+            ir.Assign(next(self.sids), stmt.loc, temp, operator, inplace=stmt.op),
+            replace(stmt, value=temp, op=None),
+        ]
+
+    def unstar(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt]:
+        value = stmt.value
+        if not isinstance(value, ir.Call | ir.Method | ir.Build):
+            return [stmt]
+        wanted = self.facts.starred.get(stmt.sid)
+        if isinstance(value, ir.Call | ir.Method) and any(k is None for k, _ in value.kwargs):
+            named = self.unpack_named(stmt, value, wanted)
+            if named is not None:
+                return named
+        args = value.items if isinstance(value, ir.Build) else value.args
+        lengths = [self.length(a) for a in args]
+        if wanted is not None and lengths[-1] is None and isinstance(args[-1], ir.Star):
+            return self.unpack_unknown(stmt, len(wanted))
+        starred = [n for a, n in zip(args, lengths, strict=True) if isinstance(a, ir.Star)]
+        if all(n is None for n in starred):
+            grown = isinstance(value, ir.Build) and starred and isinstance(stmt, ir.Assign)
+            return self.grow_list(stmt) if grown else [stmt]  # type: ignore[arg-type]
+        before: list[ir.Stmt] = []
+        new: list[ir.Atom | ir.Star] = []
+        for a, n in zip(args, lengths, strict=True):
+            if not isinstance(a, ir.Star) or n is None:
+                new.append(a)
+                continue
+            for k in range(n):
+                sid = next(self.sids)
+                temp = ir.Var(f"%s{sid}")
+                before.append(ir.Assign(sid, stmt.loc, temp, ir.Index(a.value, ir.Const(k))))
+                new.append(temp)
+        self.changed = True
+        if isinstance(value, ir.Build):
+            return [*before, replace(stmt, value=replace(value, items=tuple(new)))]
+        return [*before, replace(stmt, value=replace(value, args=tuple(new)))]
+
+    def grow_list(self, stmt: ir.Assign) -> list[ir.Stmt]:
+        """`[*xs, a]` for xs of any length: a list to which the items are appended one by one."""
+        value, loc = stmt.value, stmt.loc
+        assert isinstance(value, ir.Build)
+        if value.kind not in ("list", "tuple"):
+            return [stmt]
+        made = ir.Var(f"%l{next(self.sids)}")
+        out: list[ir.Stmt] = [ir.Assign(next(self.sids), loc, made, ir.Build("list", ()))]
+        for a in value.items:
+            if not isinstance(a, ir.Star):
+                add = ir.Method(made, "append", (a,))
+                out.append(ir.Effect(next(self.sids), loc, add))
+                continue
+            held, length, k, item = (ir.Var(f"%s{next(self.sids)}") for _ in range(4))
+            body = (
+                ir.Assign(next(self.sids), loc, item, ir.Index(held, k)),
+                ir.Effect(next(self.sids), loc, ir.Method(made, "append", (item,))),
+            )
+            size = ir.Call(builtin("len"), (held,))
+            out += [
+                ir.Assign(next(self.sids), loc, held, ir.Call(helper("sequence"), (a.value,))),
+                ir.Assign(next(self.sids), loc, length, size),
+                ir.For(next(self.sids), loc, k, ir.Const(0), length, ir.Const(1), body),
+            ]
+        self.changed = True
+        whole: ir.Expr = made if value.kind == "list" else ir.Call(builtin("tuple"), (made,))
+        return [*out, replace(stmt, value=whole)]
+
+    def unpack_unknown(self, stmt: ir.Assign | ir.Effect, count: int) -> list[ir.Stmt]:
+        """`f(*row)` for an f of three parameters takes the three items of row."""
+        value = stmt.value
+        assert isinstance(value, ir.Call | ir.Method) and isinstance(value.args[-1], ir.Star)
+        held, before = ir.Var(f"%s{next(self.sids)}"), []
+        check = ir.Call(helper("unpacked"), (value.args[-1].value, ir.Const(count)))
+        before.append(ir.Assign(next(self.sids), stmt.loc, held, check))
+        items = [ir.Var(f"%s{next(self.sids)}") for _ in range(count)]
+        for k, item in enumerate(items):
+            before.append(ir.Assign(next(self.sids), stmt.loc, item, ir.Index(held, ir.Const(k))))
+        self.changed = True
+        args = (*value.args[:-1], *items)
+        return [*before, replace(stmt, value=replace(value, args=args))]
+
+    def unpack_named(
+        self,
+        stmt: ir.Assign | ir.Effect,
+        value: ir.Call | ir.Method,
+        wanted: tuple[str, ...] | None,
+    ) -> list[ir.Stmt] | None:
+        """`f(**options)` for a dict of known keys is `f(scale=options["scale"], ...)`."""
+        before: list[ir.Stmt] = []
+        new: list[tuple[str | None, ir.Atom]] = []
+        for k, a in value.kwargs:
+            t = self.facts.of(a)
+            if k is not None:
+                new.append((k, a))
+                continue
+            names: Sequence[Any] | None = wanted
+            known = False
+            if isinstance(t, ty.Dict) and t.items is not None and not self.grows(a):
+                names, known = [n for n, _ in t.items], True
+            if names is None:
+                return None
+            if not known:
+                check = ir.Call(helper("check_names"), (a, *map(ir.Const, names)))
+                before.append(ir.Effect(next(self.sids), stmt.loc, check))
+            for name in names:
+                if not isinstance(name, str):
+                    return None
+                sid = next(self.sids)
+                temp = ir.Var(f"%s{sid}")
+                before.append(ir.Assign(sid, stmt.loc, temp, ir.Index(a, ir.Const(name))))
+                new.append((name, temp))
+        self.changed = True
+        return [*before, replace(stmt, value=replace(value, kwargs=tuple(new)))]
+
+    def grows(self, a: ir.Atom) -> bool:
+        """Whether the function may change the keys of a dict or the length of a list."""
+        for s in ir.walk(self.facts.fn.body):
+            if isinstance(s, ir.Store) and s.base == a:
+                return True
+            value = getattr(s, "value", None)
+            if isinstance(value, ir.Method) and value.obj == a:
+                return True
+        return False
+
+    def length(self, arg: ir.Atom | ir.Star) -> int | None:
+        if not isinstance(arg, ir.Star):
+            return None
+        t = self.facts.of(arg.value)
+        if isinstance(t, ty.Tuple):
+            return len(t.items)
+        if isinstance(t, ty.List) and isinstance(arg.value, ir.Var) and arg.value.is_temp:
+            for s in ir.walk(self.facts.fn.body):
+                if isinstance(s, ir.Assign) and s.target == arg.value:
+                    made = s.value
+                    plain = isinstance(made, ir.Build) and not any(
+                        isinstance(i, ir.Star) for i in made.items
+                    )
+                    return len(made.items) if isinstance(made, ir.Build) and plain else None
+        return None

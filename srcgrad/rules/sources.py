@@ -1,0 +1,83 @@
+"""Which of Python's own functions, methods and iterators are differentiated by a source in Python.
+
+The sources are in `runtime/support/sequences.py`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import itertools
+import operator
+from typing import Any
+
+from srcgrad.rules.registry import nondiff
+from srcgrad.runtime import support
+
+nondiff(
+    support.sorted_order, support.place_of_largest, support.place_of_smallest, support.keys_of,
+    support.places_of, support.from_the_end, support.first_of, support.is_extended,
+    support.check_list, support.check_table, support.check_container, support.check_names,
+    support.check_lengths,
+)  # fmt: skip
+
+FUNCTIONS: dict[Any, Any] = {
+    functools.reduce: support.reduce,
+    builtins.sorted: support.sorted_list,
+    operator.getitem: support.take_item,
+}
+# Where the rule does not fit the arguments: `max(xs, key=f)`.
+OTHERWISE: dict[Any, Any] = {
+    builtins.max: support.largest_item,
+    builtins.min: support.smallest_item,
+}
+# Methods of lists and dicts that change them, as functions of the container.
+METHODS: dict[str, Any] = {
+    "reverse": support.list_reverse,
+    "clear": support.list_clear,
+    "sort": support.list_sort,
+    "update": support.table_update,
+    "setdefault": support.table_setdefault,
+}
+VIEWS: dict[str, Any] = {"values": support.table_values, "items": support.table_items}
+# These take all that an iterator gives, and keep no hold of it.
+_CONSUMERS = (
+    list, tuple, sum, sorted, max, min, dict, set, frozenset, any, all, functools.reduce,
+    support.sequence, support.unpacked,
+)  # fmt: skip
+# Lists in the place of iterators that are used up where they are made.
+ITERATORS: dict[Any, Any] = {
+    itertools.accumulate: support.accumulated,
+    itertools.chain: support.chained,
+    itertools.chain.from_iterable: support.chained_parts,
+    itertools.combinations: support.combinations_of,
+    itertools.islice: support.sublist,
+    itertools.pairwise: support.pairs,
+    itertools.starmap: support.starmapped,
+    builtins.enumerate: support.numbered,
+    builtins.filter: support.filtered,
+    builtins.reversed: support.backwards,
+    builtins.zip: support.zipped,
+}
+
+
+def uses_up(value: Any) -> bool:
+    """Whether a function goes through the whole of an iterator that it is given.
+
+    >>> uses_up(list), uses_up(print)
+    (True, False)
+    """
+    return any(value is one for one in _CONSUMERS)
+
+
+def instead_of(table: dict[Any, Any], value: Any) -> Any:
+    """The source that stands for a function, if one does.
+
+    >>> import functools
+    >>> instead_of(FUNCTIONS, functools.reduce).__name__
+    'reduce'
+    """
+    try:
+        return table.get(value)
+    except TypeError:  # not hashable
+        return None
