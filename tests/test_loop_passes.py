@@ -67,6 +67,14 @@ def neighbours(p, c):
     return s
 
 
+def squares(p, c):
+    s = 0.0
+    for i in range(p.shape[0]):
+        for j in range(p.shape[1]):
+            s += p[i, j] * p[i, j] * c[0, 0]
+    return s
+
+
 def ratios(p, c):
     total = 0.0
     buffer = np.empty(p.shape[1])
@@ -84,7 +92,7 @@ def ratios(p, c):
     return total
 
 
-PROGRAMS = (nearest, stencil, product, carried, neighbours, ratios)
+PROGRAMS = (nearest, stencil, product, carried, neighbours, ratios, squares)
 NAMES = [one.__name__ for one in loops.PASSES]
 
 
@@ -321,3 +329,58 @@ def test_a_sum_in_any_order_adds_what_numbers_there_are():
         assert total(terms, terms[0]) == 10
         assert type(total(terms, terms[0])) is type(terms[0].item())
     assert total(np.arange(5), 0.5) == 10.5
+
+
+# ---- merge, first ------------------------------------------------------------------------------
+
+
+def test_additions_to_one_place_become_one():
+    text = """
+def f(a, n, s, t):
+    a_bar = np.zeros(n)
+    for i in range(3):
+        a_bar[i] += s
+        u = a[i] * t
+        a_bar[i] -= u
+    return a_bar
+"""
+    assert "a_bar[i] += s - u" in improved(text)
+    for between in ("s = a[i]", "a_bar[0] += t", "u = a_bar[i]", "i = 2"):
+        kept = improved(text.replace("u = a[i] * t", f"u = a[i] * t\n        {between}"))
+        assert "a_bar[i] += s - u" not in kept
+
+
+def filled(a):
+    text = f"""
+def f(c, n):
+    m = n
+    {a}
+    return a_bar
+"""
+    return improved(text)
+
+
+def test_zeros_that_are_overwritten_are_not_written():
+    shown = filled("a_bar = np.zeros(n)\n    for i in range(n): a_bar[i] += c[i]")
+    assert "np.empty" in shown
+    assert "a_bar[i] = c[i]" in shown
+    shown = filled("a_bar = np.zeros(n)\n    for i in range(m - 1, -1, -1): a_bar[i] -= c[i]")
+    assert "a_bar[i] = -c[i]" in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a_bar = np.zeros(n)\n    for i in range(n - 1): a_bar[i] += c[i]",  # not all
+        "a_bar = np.zeros(n)\n    for i in range(1, n): a_bar[i] += c[i]",
+        "a_bar = np.zeros(n)\n    for i in range(n): a_bar[c[i]] += 1.0",  # not each once
+        "a_bar = np.zeros(n)\n    for i in range(n):\n        for j in range(n): a_bar[i] += c[j]",
+        "a_bar = np.zeros(n)\n    for i in range(n):\n        if c[i] > 0.0: a_bar[i] += c[i]",
+        "a_bar = np.zeros(n)\n    for i in range(n):\n        a_bar[i] += c[i]; a_bar[0] += 1.0",
+        "a_bar = np.zeros(n)\n    a_bar[0] = 1.0\n    for i in range(n): a_bar[i] += c[i]",
+        "a_bar = np.zeros(n)\n    for i in range(n): a_bar[i] += a_bar[n - 1]",
+        "a_bar = np.zeros(n)\n    b = a_bar[1:]\n    for i in range(n): a_bar[i] += c[i]",
+    ],
+)
+def test_zeros_that_are_needed_stay(text):
+    assert "np.zeros(n)" in filled(text)

@@ -2,8 +2,10 @@
 
 fuse        a loop whose iterations are independent is reversed iteration by iteration
 dead        what nobody reads is not computed
+merge       additions to one place that follow one another become one
 guard       a loop that only spreads a cotangent which is structurally zero is skipped
 ascending   the iterations of a reverse loop that commute run in the order of memory
+first       zeros that the first additions would be made to are not written
 distribute  additions to several places of one array get loops of their own
 hoist       additions to one place of an array are summed in a number first
 invariant   elements that an innermost loop reads again and again are read once
@@ -20,14 +22,29 @@ from srcgrad.transform.loops import accesses, sweeps
 from srcgrad.transform.loops.ascending import ascending
 from srcgrad.transform.loops.dead import dead
 from srcgrad.transform.loops.distribute import distribute
+from srcgrad.transform.loops.first import first
 from srcgrad.transform.loops.fuse import fuse
 from srcgrad.transform.loops.guard import guard
 from srcgrad.transform.loops.hoist import hoist
 from srcgrad.transform.loops.invariant import invariant
+from srcgrad.transform.loops.merge import merge
 from srcgrad.transform.loops.regroup import regroup
 from srcgrad.transform.loops.stop import stop
 
-PASSES = (fuse, dead, guard, ascending, distribute, hoist, invariant, stop, regroup)
+PASSES = (
+    dead,
+    fuse,
+    dead,
+    merge,
+    guard,
+    ascending,
+    first,
+    distribute,
+    hoist,
+    invariant,
+    stop,
+    regroup,
+)
 skipped: set[str] = set()  # names of passes that are turned off
 
 

@@ -4,8 +4,10 @@ what other passes left over."""
 from __future__ import annotations
 
 import ast
+from itertools import pairwise
 
 from srcgrad.ir import asts
+from srcgrad.ir.comments import Comment
 from srcgrad.transform.loops.accesses import Function, does_something, summary
 
 
@@ -29,6 +31,7 @@ def _names(fn: ast.FunctionDef, context: type[ast.expr_context]) -> set[str]:
 def _cleared(fn: Function, block: list[ast.stmt], unread: set[str]) -> bool:
     """Drop from a block what binds names that are not read; whether there was any."""
     gone = [s for s in block if _is_dead(fn, s, unread)]
+    gone += [s for s, after in pairwise(block) if isinstance(s, Comment) and _is_trial(after)]
     if not gone:
         return False
     block[:] = [s for s in block if s not in gone]
@@ -38,6 +41,8 @@ def _cleared(fn: Function, block: list[ast.stmt], unread: set[str]) -> bool:
 
 
 def _is_dead(fn: Function, s: ast.stmt, unread: set[str]) -> bool:
+    if _is_trial(s):
+        return True
     match s:
         case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)) if name in unread:
             return summary([s]).plain or _is_allocation(s)
@@ -46,6 +51,12 @@ def _is_dead(fn: Function, s: ast.stmt, unread: set[str]) -> bool:
         case ast.For(ast.Name(), _, body, []) | ast.If(_, body, []):
             return not any(map(does_something, body)) and summary([s]).plain
     return False
+
+
+def _is_trial(s: ast.stmt) -> bool:
+    """Whether a statement only computes something for the errors that Python would raise; Numba
+    raises none of them."""
+    return isinstance(s, ast.Expr) and summary([ast.Assign([ast.Name("_")], s.value)]).plain
 
 
 def _is_allocation(s: ast.stmt) -> bool:
