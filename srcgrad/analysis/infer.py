@@ -575,8 +575,7 @@ class Inference(ContainerTypes):
                 return self.call_value(stmt, value, expr.args, expr.kwargs, expr.obj)
             if isinstance(expr.obj, ir.Global) and inspect.isroutine(found):
                 bound = getattr(expr.obj.value, expr.name, None)
-                entry = self.rule(bound)
-                if entry is not None and entry.given:  # a rule for the method of this object
+                if self.rule(bound) is not None:  # a rule for the method of this object
                     return self.call_value(stmt, bound, expr.args, expr.kwargs, expr.obj)
             if inspect.isfunction(found):
                 args = (expr.obj, *expr.args)

@@ -17,6 +17,7 @@ from pathlib import Path
 from srcgrad.codegen import writer
 from srcgrad.codegen.printer import LIMIT
 from srcgrad.errors import InternalError
+from srcgrad.runtime.support import later
 
 PACKAGE = "srcgrad.runtime.support"
 _Definition = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
@@ -112,9 +113,17 @@ def _home(place: _Place) -> _Place:
     """Where a name is defined that is perhaps only passed on."""
     while place[1] not in (source := _source(place[0])).definitions:
         if place[1] not in source.ours:
-            raise InternalError(f"{place[0]} has no {place[1]}")
+            return _later(place)
         place = source.ours[place[1]]
     return place
+
+
+def _later(place: _Place) -> _Place:
+    """Where a helper is that is loaded when it is needed."""
+    for name in later.MODULES:
+        if place[1] in _source(f"{PACKAGE}.{name}").definitions:
+            return f"{PACKAGE}.{name}", place[1]
+    raise InternalError(f"{place[0]} has no {place[1]}")
 
 
 # ---- reading -----------------------------------------------------------------

@@ -181,6 +181,11 @@ def name_of(target: Any) -> str:
         module = "scipy.special" if getattr(special, name, None) is target else "numpy"
     if _ufunc_method(target) is not None:
         return f"numpy.{target.__self__.__name__}.{target.__name__}"
+    if module.startswith("scipy."):
+        owner = getattr(getattr(target, "__self__", None), "name", None)
+        if isinstance(owner, str):  # of a distribution, which is an object
+            return f"scipy.stats.{owner}.{target.__name__}"
+        module = ".".join(part for part in module.split(".") if not part.startswith("_"))
     return f"{module}.{name}" if module not in ("", "builtins") else name
 
 

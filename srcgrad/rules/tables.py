@@ -1,4 +1,4 @@
-"""Loads every table of rules.  SciPy's are loaded when SciPy is: importing it is slow."""
+"""Loads every table of rules.  SciPy's are loaded when their modules are: importing is slow."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def load() -> None:
     for info in pkgutil.iter_modules(package.__path__):
         if info.name in _loaded or info.name in _NOT_TABLES:
             continue
-        if info.name.startswith("scipy") and "scipy" not in sys.modules:
+        part = info.name.removeprefix("scipy_")  # `scipy_special` is for `scipy.special`
+        if part != info.name and f"scipy.{part}" not in sys.modules:
             continue
         _loaded.add(info.name)
         importlib.import_module(f"srcgrad.rules.{info.name}")

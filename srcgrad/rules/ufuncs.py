@@ -573,6 +573,22 @@ class _Trim(ast.NodeTransformer):
                 node.func = ast.parse("np.sign", mode="eval").body
         return node
 
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """A choice by an option that is known."""
+        self.generic_visit(node)
+        known = self.flag(node.test)
+        return node if known is None else node.body if known else node.orelse
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        known = self.flag(node.operand) if isinstance(node.op, ast.Not) else None
+        return node if known is None else ast.Constant(not known)
+
+    def flag(self, node: ast.expr) -> bool | None:
+        """What an option is, if it is known to be True or False."""
+        value = self.constants.get(node.id) if isinstance(node, ast.Name) else None
+        return value if isinstance(value, bool) else None
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """`sum_back(g, a) * b`: a number broadcasts by itself."""
         self.generic_visit(node)

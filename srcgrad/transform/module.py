@@ -97,14 +97,18 @@ class Module:
         return name
 
     def formula(self, node: ast.expr) -> ast.expr:
-        """Note the modules that a rule's formula mentions."""
+        """A rule's formula, whose modules are noted, under the names that they have here."""
         names = syn.names_in(node)
         for module, usual in _USUAL.items():
             if usual in names:
                 self.imports.setdefault(module, usual)
                 if usual != "math":
                     self.scalars_are_python = False
-        return node
+        bound: dict[str, ast.expr] = {}
+        for part in ("special", "linalg"):
+            if part in names:
+                bound[part] = syn.name(self.bind_import(f"scipy.{part}"))
+        return syn.substitute(node, bound) if bound else node
 
     def support(self, fn: str, *args: ast.expr) -> ast.expr:
         self.imports.setdefault("srcgrad.runtime.support", "support")

@@ -567,8 +567,8 @@ class Walk:
             if n in HELPERS or n in parts or n not in env:
                 continue
             parts[n] = self.bound(env[n])
-        self.module.formula(formula)
-        return syn.simplify(syn.substitute(formula, parts)), "out" in _names(formula)
+        made = syn.substitute(self.module.formula(formula), parts)
+        return syn.simplify(made), "out" in _names(formula)
 
     def tangent_of_bound(self, b: Bound, mentions: int) -> ast.expr:
         if isinstance(b, Packed):
@@ -816,8 +816,7 @@ class Walk:
                 if n in HELPERS or n in parts or n not in env:
                     continue
                 parts[n] = left[0] if n == one else self.bound(env[n])
-            self.module.formula(formula)
-            node = syn.simplify(syn.substitute(formula, parts))
+            node = syn.simplify(syn.substitute(self.module.formula(formula), parts))
             total = node if total is None else syn.add(total, node)
         assert total is not None
         return total

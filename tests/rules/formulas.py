@@ -12,13 +12,14 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy import linalg, special
 
 from srcgrad.rules import registry
 from srcgrad.rules.python import OPERATORS
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import support
 
-SCOPE = {"np": np, "math": math, "support": support}
+SCOPE = {"np": np, "math": math, "support": support, "special": special, "linalg": linalg}
 
 
 # ---- trees of numbers --------------------------------------------------------

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.polynomial as npoly
 import pytest
+import scipy.linalg
+import scipy.special
 
 import srcgrad as sg
 from srcgrad.errors import MissingRule
@@ -37,6 +39,8 @@ NAMESPACES = {
     "numpy.lib.scimath": np.lib.scimath,
     "math": math,
     "cmath": cmath,
+    "scipy.special": scipy.special,
+    "scipy.linalg": scipy.linalg,
 } | {
     f"numpy.polynomial.{name}": getattr(npoly, name)
     for name in "polynomial chebyshev legendre hermite hermite_e laguerre".split()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats  # noqa: F401 - its table is loaded with it
 from formulas import copied, differences, is_active, moved, pairing, random_like
 
 import srcgrad as sg
@@ -46,7 +47,7 @@ def test_source(entry: Entry, point: Any) -> None:
     np.testing.assert_allclose(
         _flat(entry.fn(*copied(args), **kwargs)), _flat(target(*copied(args), **kwargs))
     )
-    tangents = tuple(random_like(args[k], rng) for k in wrt)
+    tangents = tuple(_direction(args[k], rng) for k in wrt)
 
     def at(step: float) -> Any:
         near = list(args)
@@ -65,6 +66,13 @@ def test_source(entry: Entry, point: Any) -> None:
     for b, k in zip(back, wrt, strict=True):
         assert np.shape(b) == np.shape(args[k])
         assert np.iscomplexobj(args[k]) or not np.iscomplexobj(b)
+
+
+def _direction(x: Any, rng: np.random.Generator) -> Any:
+    """A direction; of symmetric matrices a symmetric one."""
+    d = random_like(x, rng)
+    square = np.ndim(x) == 2 and np.shape(x) == np.shape(np.transpose(x))
+    return d + d.T if square and np.array_equal(x, x.T) else d
 
 
 def _flat(value: Any) -> Any:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from srcgrad.runtime.support.adjoints import (
     Record as Record,
     accumulate as accumulate,
@@ -276,17 +278,9 @@ from srcgrad.runtime.support.reduce import (
 )
 from srcgrad.runtime.support.revolve import (
     next_snapshot as next_snapshot,
-)
-from srcgrad.runtime.support.revolve import (
     own_state as own_state,
-)
-from srcgrad.runtime.support.revolve import (
     put_state as put_state,
-)
-from srcgrad.runtime.support.revolve import (
     snapshot_limit as snapshot_limit,
-)
-from srcgrad.runtime.support.revolve import (
     state_apart as state_apart,
 )
 from srcgrad.runtime.support.rulechecks import (
@@ -391,3 +385,9 @@ from srcgrad.runtime.support.tangents import (
     tangent_like as tangent_like,
     view_dot as view_dot,
 )
+
+
+def __getattr__(name: str) -> Any:
+    from srcgrad.runtime.support.later import find
+
+    return find(name)

@@ -124,31 +124,32 @@ class Adjoint:
         """Early returns: a pair of functions, and a driver that calls both."""
         forward, reverse = self.pair(spec, top=True)
         params = [syn.name(p) for p in unit.params]
-        value: ast.expr = syn.name("value")
-        lines: list[ast.stmt] = [
-            syn.assign(syn.tuple_of([value, syn.name("saved")]), syn.call(forward, *params))
-        ]
+        names = Names(unit.params)  # which the gradients read at the end
+        kept, saved = names.fresh("value"), syn.name(names.fresh("saved"))
+        value: ast.expr = syn.name(kept)
+        both = syn.tuple_of([value, saved])
+        lines: list[ast.stmt] = [syn.assign(both, syn.call(forward, *params))]
         if self.top_restores and mode != "grad":
             # The reverse sweep brings back older elements of what is returned.
-            lines.append(syn.assign("value", self.module.support("own", value)))
+            lines.append(syn.assign(kept, self.module.support("own", value)))
         seed = one_for(self.module, unit)
         if aux:
             seed = syn.tuple_of([seed, syn.number(None)])
         if mode == "vjp":
             seed = syn.name(_cotangent(unit))
         elif not _surely_scalar(unit, aux):
-            place = syn.expr("value[0]") if aux else value
+            place = syn.expr("v[0]", v=value) if aux else value
             checked = self.module.support("seed", place)
             seed = syn.tuple_of([checked, syn.number(None)]) if aux else checked
-        back = syn.call(reverse, seed, syn.name("saved"))
+        back = syn.call(reverse, seed, saved)
         active = [n for n, a in zip(unit.params, unit.spec.active, strict=True) if a]
-        got = [f"{n}_bar" for n in active]
+        got = {n: syn.name(names.fresh(f"{n}_bar")) for n in active}
         if got:
-            target = syn.name(got[0]) if len(got) == 1 else syn.tuple_of(map(syn.name, got))
+            target = got[active[0]] if len(got) == 1 else syn.tuple_of(got.values())
             lines.append(syn.assign(target, back))
         grads: list[ast.expr] = []
         for w in wrt:
-            node = syn.name(f"{w}_bar") if w in active else syn.number(0.0)
+            node = got.get(w, syn.number(0.0))
             grads.append(gradient_of(self.module, unit, w, syn.name(w), node))
         node = grads[0] if self.single else syn.tuple_of(grads)
         lines.append(ast.Return(self.returns(value, node, mode, aux)))
@@ -427,20 +428,19 @@ class Adjoint:
             )
             if g is not None and a
         ]
-        result_memory = unit.spec.result_memory
+        text.names.suffix("bar")
+        bar = reverse.result_bar = text.names.fresh("result_bar")
         if unit.spec.result_active:
-            if result_memory:
+            if unit.spec.result_memory:
                 reverse.state.pop(RESULT, None)
             elif top and self.aux:
-                parts = [syn.expr("result_bar[0]"), syn.number(None)]
+                parts = [syn.expr(f"{bar}[0]"), syn.number(None)]
                 reverse.state[RESULT] = Adj(syn.tuple_of(parts), False, False)
             else:
-                reverse.state[RESULT] = Adj(syn.name("result_bar"), False, False)
-        text.names.suffix("bar")
+                reverse.state[RESULT] = Adj(syn.name(bar), False, False)
         if unit.spec.lanes:
             reverse.result_lanes = text.names.fresh("lanes")
-        text.names.taken.add("result_bar")
-        text.names._made["%result", "bar"] = "result_bar"
+        text.names._made["%result", "bar"] = bar
         text.printed[RESULT] = "%result"
         self.write_reverse(sweeps)
         late = self.param_shadows(sweeps, late=True)
@@ -522,7 +522,7 @@ class Adjoint:
         args = arguments(self.module, self.program, unit, plain=True)
         args.args += [ast.arg(b) for b in bars]
         first = syn.function_def(names[0], args, out)
-        given = ["result_bar", "saved", *([reverse.result_lanes] if unit.spec.lanes else [])]
+        given = [reverse.result_bar, "saved", *([reverse.result_lanes] if unit.spec.lanes else [])]
         back = ast.arguments([], [ast.arg(n) for n in given], None, [], [], None, [])
         self.order.append([first, syn.function_def(names[1], back, body)])
 

@@ -34,6 +34,7 @@ class Base:
     shared: dict[str, ast.expr] = field(default_factory=dict)  # `let` names of the rule at hand
     result_seed: str | None = None
     result_lanes: str = "lanes"  # the parameter with the mask of the result
+    result_bar: str = "result_bar"  # the parameter with its cotangent
     guarded_tries: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:

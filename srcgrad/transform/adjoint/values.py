@@ -290,8 +290,7 @@ class Values(Containers):
             if n in HELPERS or n in parts or n not in term.env:
                 continue
             parts[n] = self.bound(term.env[n])
-        self.module.formula(formula)
-        return syn.substitute(formula, parts)
+        return syn.substitute(self.module.formula(formula), parts)
 
     def is_float_formula(self, term: Term) -> bool:
         """Whether a formula without its cotangent surely has a floating value."""
