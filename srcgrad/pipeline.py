@@ -28,13 +28,13 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
-from srcgrad.runtime import foreign, loader
+from srcgrad.runtime import depth, foreign, loader
 from srcgrad.transform import dead, loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
 from srcgrad.transform.tangent import Tangent
-from srcgrad.transform.verify import verify
+from srcgrad.transform.verify import refuse_depth, verify
 
 
 def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:
@@ -46,6 +46,11 @@ def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:
 
 def compile_request(request: Request, scopes: Sequence[Mapping[Hashable, Entry]] = ()) -> Compiled:
     """Run all passes for a request."""
+    with depth.room(request.fn):
+        return _compiled(request, scopes)
+
+
+def _compiled(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]) -> Compiled:
     drafted = draft([request], scopes=scopes)
     fn, program, module, name = drafted.fns[0], drafted.program, drafted.module, drafted.names[0]
     tree = _tree(module, drafted.functions, fn, request, program)
@@ -96,6 +101,7 @@ def _taken(fn: ir.Function) -> set[str]:
 def _tree(
     module: Module, functions: list[ast.stmt], fn: ir.Function, request: Request, program: Program
 ) -> ast.Module:
+    refuse_depth(functions, fn.loc.file)
     if request.backend == "numba":
         return _numba_tree(module, functions, fn, request, program)
     verify([*module.import_statements(), *functions], module.objects)
@@ -189,6 +195,15 @@ def draft(
 
     Arguments: what is to be made; the names the functions get, None for the usual ones.
     """
+    with depth.room(*(request.fn for request in requests)):
+        return _drafted(requests, names, scopes)
+
+
+def _drafted(
+    requests: Sequence[Request],
+    names: Sequence[str | None],
+    scopes: Sequence[Mapping[Hashable, Entry]],
+) -> Draft:
     program = Program(scopes)
     program.checkpoints = all(request.checkpoints for request in requests)
     tables.load()

@@ -61,7 +61,6 @@ TOO_LONG: dict[str, int] = {
     "analysis.infer": 720,
     "analysis.needs": 601,
     "analysis.probe": 436,
-    "analysis.recording": 462,
     "api": 516,
     "check": 413,
     "ir.nodes": 487,

@@ -83,6 +83,8 @@ class Effects:
     parent: dict[str, str] = field(default_factory=dict)
     marks: set[str] = field(default_factory=set)
     global_stores: list[ir.Stmt] = field(default_factory=list)
+    # The classes of `marks`, with how many marks there were; None once classes were joined.
+    _stored: tuple[int, set[str]] | None = None
 
     def root(self, name: str) -> str:
         while (up := self.parent.setdefault(name, name)) != name:
@@ -94,11 +96,13 @@ class Effects:
         a, b = self.root(a), self.root(b)
         if a != b:
             self.parent[b] = a
+            self._stored = None
 
     def stored(self, name: str) -> bool:
         """Whether a store may reach the memory of a variable."""
-        root = self.root(name)
-        return any(self.root(m) == root for m in self.marks)
+        if self._stored is None or self._stored[0] != len(self.marks):
+            self._stored = len(self.marks), {self.root(m) for m in self.marks}
+        return self.root(name) in self._stored[1]
 
     def memory(self, name: str) -> bool:
         """Whether a variable belongs to a memory class."""

@@ -22,6 +22,7 @@ class Liveness:
     reads: Callable[[ir.Stmt], Iterable[str]]
     before: dict[int, Live] = field(default_factory=dict)
     after: dict[int, Live] = field(default_factory=dict)
+    heads: dict[int, Live] = field(default_factory=dict)  # at the head of each loop
 
     def block(self, block: ir.Block, out: Live, loop: tuple[Live, Live], caught: Live) -> Live:
         """`loop` are the variables live behind the loop around and at its head; `caught` those of
@@ -62,10 +63,12 @@ class Liveness:
         target = {stmt.target.name} if isinstance(stmt, ir.For) else set()
         # A `while` test is read at each turn; the bounds of a `for` only before the first.
         head = out | own if isinstance(stmt, ir.While) else out
+        head |= self.heads.get(stmt.sid, _NOTHING)  # of the last turn of a loop around
         while True:
             start = self.block(stmt.body, head, (out, head), caught)
             more = head | (start - target)
             if more == head:
+                self.heads[stmt.sid] = head
                 return head | own
             head = more
 

@@ -117,12 +117,9 @@ def _at_hand(found: Recording, a: ir.Atom, stmt: ir.Assign) -> bool:
     if not unit.loops[defs[0].sid]:
         return True
     here, there = unit.place[stmt.sid], unit.place[defs[0].sid]
-    same = here[:-1] == there[:-1] and here[-1][0] == there[-1][0] and there < here
-    return (
-        same
-        and computed_again(found, defs[0].sid)
-        and any(s.var == a.name and s.when == "again" for s in found.saves.get(defs[0].sid, ()))
-    )
+    if here[:-1] != there[:-1] or here[-1][0] != there[-1][0] or there >= here:
+        return False
+    return any(s.var == a.name and s.when == "again" for s in found.saves.get(defs[0].sid, ()))
 
 
 def _inside(unit: Unit, sid: int, consumer: int) -> bool:

@@ -26,13 +26,12 @@ def _merge(envs: Iterable[Env | None]) -> Env | None:
     alive = [e for e in envs if e is not None]
     if not alive:
         return None
-    if len(alive) == 1:
-        return alive[0]
     out: Env = dict(alive[0])
     for env in alive[1:]:
         for name, defs in env.items():
             old = out.get(name)
-            out[name] = defs if old is None or old is defs else old | defs
+            if old is not defs:
+                out[name] = defs if old is None else old | defs
     return out
 
 
@@ -44,13 +43,16 @@ class _Loop:
 
 @dataclass
 class _Reaching:
-    """Walks a function once, joining the definitions that reach each read."""
+    """Walks a function once, joining the definitions that reach each read.
+
+    A block changes the environment it is given into the one behind it."""
 
     rebinds: Callable[[ir.Assign], bool]
     parent: dict[Def, Def] = field(default_factory=dict)
     use: dict[tuple[int, str], Def] = field(default_factory=dict)
     loops: list[_Loop] = field(default_factory=list)
     seen: list[list[Env]] = field(default_factory=list)  # environments inside each open `try`
+    heads: dict[int, Env] = field(default_factory=dict)  # what reaches the head of each loop
 
     def find(self, d: Def) -> Def:
         root = d
@@ -68,31 +70,32 @@ class _Reaching:
             self.parent[second] = first
 
     def read(self, sid: int, name: str, env: Env) -> None:
-        defs = sorted(env.get(name, ()))
-        for d in defs:
-            self.union(defs[0], d)
-        if defs:
-            self.use[sid, name] = defs[0]
+        reaching = env.get(name)
+        if not reaching:
+            return
+        first, *others = sorted(reaching) if len(reaching) > 1 else reaching
+        self.find(first)
+        for d in others:
+            self.union(first, d)
+        self.use[sid, name] = first
 
     def block(self, block: ir.Block, env: Env | None) -> Env | None:
         for stmt in block:
             if env is None:
                 return None
             if self.seen:
-                self.seen[-1].append(env)
+                self.seen[-1].append(dict(env))
             env = self.stmt(stmt, env)
         return env
 
     def stmt(self, stmt: ir.Stmt, env: Env) -> Env | None:
         if isinstance(stmt, ir.For | ir.While):
             return self.loop(stmt, env)
-        for v in ir.reads(stmt):
+        for v in _read(stmt):
             self.read(stmt.sid, v.name, env)
-        if isinstance(stmt, ir.With) and isinstance(stmt.value, ir.Var):
-            self.read(stmt.sid, stmt.value.name, env)
         match stmt:
             case ir.If():
-                return _merge([self.block(stmt.body, env), self.block(stmt.orelse, env)])
+                return _merge([self.block(stmt.body, dict(env)), self.block(stmt.orelse, env)])
             case ir.With():
                 return self.block(stmt.body, env)
             case ir.Try():
@@ -113,7 +116,7 @@ class _Reaching:
             if isinstance(stmt, ir.Assign) and stmt.inplace and not self.rebinds(stmt):
                 for old in env.get(v.name, ()):
                     self.union(old, d)
-            env = {**env, v.name: frozenset([d])}
+            env[v.name] = frozenset([d])
         return env
 
     def loop(self, stmt: ir.For | ir.While, env: Env) -> Env | None:
@@ -121,17 +124,19 @@ class _Reaching:
         if isinstance(stmt, ir.For):
             for v in ir.reads(stmt):
                 self.read(stmt.sid, v.name, env)
+        if stmt.sid in self.heads:  # a loop around comes here again, with more
+            head = _merge([env, self.heads[stmt.sid]]) or env
         while True:
             info = _Loop()
             self.loops.append(info)
             if isinstance(stmt, ir.While):
                 for v in ir.reads(stmt):
                     self.read(stmt.sid, v.name, head)
-            start = head
+            start = dict(head)
             if isinstance(stmt, ir.For):
                 d = (stmt.sid, stmt.target.name)
                 self.find(d)
-                start = {**head, stmt.target.name: frozenset([d])}
+                start[stmt.target.name] = frozenset([d])
             end = self.block(stmt.body, start)
             self.loops.pop()
             back = _merge([head, end, *info.continues])
@@ -139,18 +144,19 @@ class _Reaching:
             if back == head:
                 break
             head = back
+        self.heads[stmt.sid] = head
         forever = isinstance(stmt, ir.While) and stmt.test == ir.Const(True)
         return _merge([None if forever else head, *info.breaks])
 
     def try_(self, stmt: ir.Try, env: Env) -> Env | None:
-        self.seen.append([env])
+        self.seen.append([dict(env)])
         body = self.block(stmt.body, env)
         inside = self.seen.pop()
         if self.seen:
             self.seen[-1].extend(inside)
         anywhere = _merge([*inside, body])
         ends = [self.block(stmt.orelse, body)]
-        ends += [self.block(h.body, anywhere) for h in stmt.handlers]
+        ends += [self.block(h.body, _merge([anywhere])) for h in stmt.handlers]
         after = _merge(ends)
         if stmt.final:
             final_in = _merge([after, anywhere])
@@ -163,7 +169,8 @@ def _reachable(block: ir.Block) -> ir.Block:
     """A block without the statements behind an exit."""
     out = []
     for stmt in block:
-        out.append(with_blocks(stmt, tuple(_reachable(b) for b in ir.blocks(stmt))))
+        inner = ir.blocks(stmt)
+        out.append(with_blocks(stmt, tuple(map(_reachable, inner))) if inner else stmt)
         if isinstance(stmt, ir.Exit) or (
             isinstance(stmt, ir.Verbatim) and type(stmt.node).__name__ == "Raise"
         ):
@@ -192,26 +199,35 @@ def split(fn: ir.Function, rebinds: Callable[[ir.Assign], bool] = lambda _: Fals
     def rename(block: ir.Block) -> ir.Block:
         out = []
         for stmt in block:
-            sid = stmt.sid
-
-            def read(a: ir.Atom, sid: int = sid) -> ir.Atom:
-                if not isinstance(a, ir.Var):
-                    return a
-                d = flow.use.get((sid, a.name))
-                return a if d is None else ir.Var(chosen[flow.find(d)])
-
-            def write(a: ir.Atom, sid: int = sid) -> ir.Atom:
-                assert isinstance(a, ir.Var)
-                return ir.Var(chosen[flow.find((sid, a.name))])
-
-            new = map_own(stmt, read, write)
-            out.append(with_blocks(new, tuple(rename(b) for b in ir.blocks(stmt))))
+            names: dict[str, str] = {}  # of what the statement reads, where the web has another
+            for v in _read(stmt):
+                d = flow.use.get((stmt.sid, v.name))
+                if d is not None:
+                    names[v.name] = chosen[flow.find(d)]
+            written = {v.name: chosen[flow.find((stmt.sid, v.name))] for v in ir.writes(stmt)}
+            if any(k != v for k, v in (*names.items(), *written.items())):
+                stmt = map_own(stmt, _renaming(names), _renaming(written))
+            inner = ir.blocks(stmt)
+            out.append(with_blocks(stmt, tuple(map(rename, inner))) if inner else stmt)
         return tuple(out)
 
     known = dict(fn.webs)
     webs = {new: known.get(root[1], root[1]) for root, new in chosen.items()}
     kept = tuple(sorted((w, n) for w, n in webs.items() if "%" not in w))
     return replace(fn, body=rename(fn.body), webs=kept)
+
+
+def _read(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
+    if isinstance(stmt, ir.With) and isinstance(stmt.value, ir.Var):
+        return (*ir.reads(stmt), stmt.value)
+    return ir.reads(stmt)
+
+
+def _renaming(names: dict[str, str]) -> Callable[[ir.Atom], ir.Atom]:
+    def renamed(a: ir.Atom) -> ir.Atom:
+        return ir.Var(names[a.name]) if isinstance(a, ir.Var) and a.name in names else a
+
+    return renamed
 
 
 def _choose_names(fn: ir.Function, flow: _Reaching, params: list[str]) -> dict[Def, str]:

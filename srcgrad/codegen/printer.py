@@ -64,7 +64,7 @@ class Printer:
         self.write(*parts)
 
     def visit_Comment(self, node: Comment) -> None:
-        room = LIMIT - 4 * self.indentation - 2
+        room = max(LIMIT - 4 * self.indentation - 2, 8)
         for line in node.text.split("\n") or [""]:
             rows = [line]
             if len(line) > room:

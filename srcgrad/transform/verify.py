@@ -10,8 +10,9 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from srcgrad.errors import InternalError
+from srcgrad.errors import InternalError, UnsupportedSyntax, located
 from srcgrad.ir import asts
+from srcgrad.ir.nodes import Loc
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -40,6 +41,39 @@ def _function(fn: ast.FunctionDef, known: set[str]) -> None:
             raise InternalError(f"{node.id} is read in {fn.name} but never bound")
 
 
+MOST_BLOCKS = 99  # in one another; Python reads no more levels of indentation
+
+
+def refuse_depth(body: Iterable[ast.stmt], file: str) -> None:
+    """Refuse functions that Python could not read: after many `if ...: return ...` in a row the
+    reverse sweep has one block in another for each.
+
+    Raises: UnsupportedSyntax at the statement of the primal in `file` that is too deep.
+    """
+    blocks = [(0, list(body))]
+    for depth, block in blocks:
+        if depth > MOST_BLOCKS:
+            lines = (getattr(n, "srcgrad_line", 0) for s in block for n in asts.walk(s))
+            line = next(filter(None, lines), 0)
+            raise located(
+                UnsupportedSyntax,
+                Loc(file, line, 0, line, 0) if line else None,
+                f"the derivative would need more than {MOST_BLOCKS} blocks in one another, "
+                "which Python can't read",
+                fixes=[
+                    "set a variable in if and elif, and return once",
+                    "move a part of the function into a function of its own",
+                ],
+            )
+        for s in block:
+            for name in ("body", "orelse", "finalbody", "handlers"):
+                inner = getattr(s, name, None)
+                if isinstance(inner, list):
+                    chained = name == "orelse" and len(inner) == 1 and isinstance(inner[0], ast.If)
+                    same = name == "handlers" or (chained and isinstance(s, ast.If))
+                    blocks.append((depth + (not same), inner))
+
+
 def _bound(node: ast.AST) -> set[str]:
     """All names that a piece of text binds, nested functions and comprehensions included."""
     out: set[str] = set()
@@ -58,4 +92,4 @@ def _bound(node: ast.AST) -> set[str]:
     return out
 
 
-__all__ = ["verify"]
+__all__ = ["refuse_depth", "verify"]

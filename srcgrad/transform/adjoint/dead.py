@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 
 from srcgrad.analysis.partials import Term, same_shape
 from srcgrad.analysis.recording import Recording
@@ -48,19 +49,32 @@ def dead_statements(
                 uses[stmt.value.name] = [s for s in uses.get(stmt.value.name, ()) if s != stmt.sid]
     dead: set[int] = set()
     fits = _Dropping(unit, found, dead)
-    changed = True
-    while changed:
-        changed = False
-        for stmt in ir.walk(unit.body):
-            if stmt.sid in dead or not isinstance(stmt, ir.Assign):
-                continue
-            name = stmt.target.name
-            if name in live or any(s not in dead and s != stmt.sid for s in uses.get(name, ())):
-                continue
-            if not fits.droppable(stmt):
-                continue
-            dead.add(stmt.sid)
-            changed = True
+    read_by: dict[int, list[str]] = {}  # what each statement reads, once per read
+    for name, sids in uses.items():
+        for sid in sids:
+            read_by.setdefault(sid, []).append(name)
+    left = {name: len(sids) for name, sids in uses.items()}  # reads by statements that stay
+    order = [s for s in ir.walk(unit.body) if isinstance(s, ir.Assign)]
+    at = {s.sid: k for k, s in enumerate(order)}
+    # Round after round in the order of the program; what is read no more waits for the next.
+    now, after = list(range(len(order))), set[int]()
+    while now:
+        k = heappop(now)
+        stmt, name = order[k], order[k].target.name
+        own = read_by.get(stmt.sid, [])
+        if stmt.sid not in dead and name not in live and left.get(name, 0) == own.count(name):
+            if fits.droppable(stmt):
+                dead.add(stmt.sid)
+                for read in own:
+                    left[read] -= 1
+                for definition in (d for n in own for d in unit.defs.get(n, ())):
+                    p = at.get(definition.sid, k)
+                    if p > k:
+                        heappush(now, p)
+                    else:
+                        after.add(p)
+        if not now:
+            now, after = sorted(after), set()
     return dead, fits.may_raise
 
 
