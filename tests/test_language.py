@@ -855,6 +855,13 @@ def test_refusal(
 
 
 @pytest.mark.parametrize("typed", [True, False], ids=["typed", "generic"])
+def test_an_error_of_a_value_that_only_the_result_needs_stays(typed: bool) -> None:
+    gradient = sg.grad(lambda x: math.log(x) + x, specialize=typed)
+    with pytest.raises(ValueError, match="math domain error"):
+        gradient(-2.0)
+
+
+@pytest.mark.parametrize("typed", [True, False], ids=["typed", "generic"])
 def test_handled_exceptions(typed: bool) -> None:
     """The derivative is that of what ran: the body, or the handler."""
     gradient = sg.grad(try_with_active_handler, specialize=typed)

@@ -167,10 +167,11 @@ class _Dropping:
         if not isinstance(stmt, ir.Assign) or stmt.inplace is not None:
             return None
         target, args = self.unit.facts.targets.get(stmt.sid), ir.operands(stmt.value)
-        if not isinstance(target, Library) or not all(
-            isinstance(self.unit.facts.of(a), _PLAIN) for a in args
-        ):
+        types = [self.unit.facts.of(a) for a in args]
+        if not isinstance(target, Library) or not all(isinstance(t, _PLAIN) for t in types):
             return None
+        if not any(isinstance(t, ty.Array) for t in types):
+            return None  # a number that `math` refuses
         name = target.entry.name.rpartition(".")[2]
         if name in ("det", "slogdet"):
             return self.square(stmt)
