@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heappop, heappush
 
 from srcgrad.analysis.partials import Term, same_shape
@@ -113,6 +114,8 @@ class _Dropping:
         """Whether leaving a statement out can't be noticed but by its value."""
         unit, expr = self.unit, stmt.value
         target = unit.facts.targets.get(stmt.sid)
+        if stmt.sid in self.guarded and _may_raise(unit, expr, target):
+            return False
         match expr:
             case ir.Var() | ir.Const() | ir.Global() | ir.Closure() | ir.Opaque() | ir.Build():
                 return True
@@ -134,6 +137,15 @@ class _Dropping:
         if isinstance(target, Library) and target.entry.pure and not writes_argument(target):
             return _never_raises(unit, expr, target) or self.fits(stmt)
         return isinstance(target, Construct)
+
+    @cached_property
+    def guarded(self) -> set[int]:
+        """Statements whose errors the program itself may catch, and then goes another way."""
+        out: set[int] = set()
+        for s in ir.walk(self.unit.body):
+            if isinstance(s, ir.Try) or (isinstance(s, ir.With) and s.special is None):
+                out |= {inner.sid for inner in ir.walk(s.body)}
+        return out
 
     def reverses(self, stmt: ir.Assign) -> bool:
         """Whether the reverse sweep surely does something for a statement."""
@@ -167,11 +179,10 @@ class _Dropping:
         if not isinstance(stmt, ir.Assign) or stmt.inplace is not None:
             return None
         target, args = self.unit.facts.targets.get(stmt.sid), ir.operands(stmt.value)
-        types = [self.unit.facts.of(a) for a in args]
-        if not isinstance(target, Library) or not all(isinstance(t, _PLAIN) for t in types):
+        if not isinstance(target, Library) or not all(
+            isinstance(self.unit.facts.of(a), _PLAIN) for a in args
+        ):
             return None
-        if not any(isinstance(t, ty.Array) for t in types):
-            return None  # a number that `math` refuses
         name = target.entry.name.rpartition(".")[2]
         if name in ("det", "slogdet"):
             return self.square(stmt)
@@ -300,6 +311,17 @@ def _of_numbers(unit: Unit, stmt: ir.Assign, expr: ir.Op) -> bool:
 
 def _is_numpy(t: ty.Type) -> bool:
     return isinstance(t, ty.Number) and t.cls.__module__ == "numpy"
+
+
+def _may_raise(unit: Unit, expr: ir.Expr, target: object) -> bool:
+    """Whether a value of some arguments raises an error."""
+    match expr:
+        case ir.Var() | ir.Const() | ir.Global() | ir.Closure() | ir.Build():
+            return False
+        case ir.Op(op, args):
+            plain = all(isinstance(unit.facts.of(a), ty.Number | ty.Literal) for a in args)
+            return not plain or op in ("truediv", "floordiv", "mod", "pow")
+    return not (isinstance(target, Library) and _never_raises(unit, expr, target))
 
 
 def _never_raises(unit: Unit, expr: ir.Expr, target: Library) -> bool:
