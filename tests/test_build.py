@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -450,3 +451,16 @@ def test_pythran_exports(tmp_path):
     assert done.returncode == 0, done.stderr
     want = sg.grad(programs.simulate, "w")(np.ones(3), 0.5, 3)
     assert float(done.stdout) == pytest.approx(want)
+
+
+def test_the_hooks_for_pre_commit_run(package):
+    """What .pre-commit-hooks.yaml says to run is there, and fails when an output is stale."""
+    text = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    entries = dict(re.findall(r"- id: (\S+)\n(?:  .*\n)*?  entry: srcgrad (.*)\n", text))
+    assert set(entries) == {"srcgrad-check", "srcgrad-build"}
+    (package / "src" / "lynx" / "_gradients.py").write_text("# stale\n")
+
+    def run(hook):
+        return python("-m", "srcgrad", *entries[hook].split(), cwd=package).returncode
+
+    assert [run("srcgrad-check"), run("srcgrad-build"), run("srcgrad-check")] == [1, 0, 0]
