@@ -186,6 +186,10 @@ def join(a: Type, b: Type) -> Type:
             return Dict(None)
         case ClosureType(f, m), ClosureType(g, n) if f is g:
             return ClosureType(f, tuple(map(join, m, n)))
+        case Object(c, m), Object(d, n) if (
+            c is d and m and n and [k for k, _ in m] == [k for k, _ in n]
+        ):
+            return Object(c, tuple((k, join(v, w)) for (k, v), (_, w) in zip(m, n, strict=True)))
         case Object(c, _), Object(d, _):
             return Object(c if c is d else object)  # of two classes: no method is known
         case (Literal(str()) | Other(), Literal(str()) | Other()):
