@@ -44,7 +44,7 @@ def _all(program: Program, target: Any) -> Iterator[tuple[ir.Global, ty.Type]]:
         names = {"__call__", *special_methods.NAMES}
         for e in (e for stmt in ir.walk(facts.fn.body) for e in ir.exprs(stmt)):
             for a in ir.operands(e):
-                if isinstance(a, ir.Global) and _can_change(a):  # some are found by their types
+                if isinstance(a, ir.Global) and a.path and _can_change(a):  # found by types, too
                     yield a, global_type(a)
                     if isinstance(global_type(a), ty.Object):
                         classes.add(type(a.value))
