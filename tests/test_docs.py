@@ -18,6 +18,7 @@ import importlib
 import io
 import linecache
 import re
+import runpy
 import shlex
 import sys
 import tomllib
@@ -191,3 +192,25 @@ def test_the_version_of_the_limitations_is_this_one() -> None:
 def test_changelog_starts_with_what_is_not_released() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"^## (.*)$", text, re.MULTILINE)[1] in ("Unreleased", sg.__version__)
+
+
+def test_the_comparison_tells_what_srcgrad_does(request: pytest.FixtureRequest) -> None:
+    """The column of srcgrad is what it is now; the others' are of the versions named there."""
+    names = runpy.run_path(str(ROOT / "docs" / "compare.py"))
+    page = ROOT / "docs" / "comparison.md"
+    lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
+    seen = []
+    for k, line in enumerate(lines):
+        row = re.match(r"\| \[([\w ]+)\]\(compare\.py\) \| ([^|]+) \|", line)
+        if row is None:
+            continue
+        fn = next(f for f in names["CONSTRUCTS"] if f.__name__ == row[1].replace(" ", "_"))
+        seen.append(fn)
+        now = names["verdict"]("srcgrad", fn)
+        if request.config.getoption("--update-golden"):
+            lines[k] = line[: row.start(2)] + now + line[row.end(2) :]
+        else:
+            assert row[2] == now, row[1]
+    assert seen == list(names["CONSTRUCTS"])
+    if request.config.getoption("--update-golden"):
+        page.write_text("".join(lines), encoding="utf-8")
