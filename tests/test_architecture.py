@@ -58,16 +58,16 @@ LIMIT = 400
 # Modules that are longer, with their length: a number here may only become smaller, and a module
 # that has become short enough goes.
 TOO_LONG: dict[str, int] = {
-    "analysis.infer": 720,
-    "analysis.needs": 601,
+    "analysis.infer": 719,
+    "analysis.needs": 586,
     "analysis.probe": 436,
     "api": 516,
     "check": 413,
     "ir.nodes": 487,
     "runtime.support.memory": 407,
     "runtime.support.signal": 558,
-    "transform.adjoint.assemble": 693,
-    "transform.tangent": 1006,
+    "transform.adjoint.assemble": 692,
+    "transform.tangent": 1004,
     "transform.text": 468,
 }
 

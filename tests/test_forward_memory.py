@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import srcgrad as sg
+from tests.numeric import check
 
 COPIES = [
     "-(-x)",
@@ -82,3 +83,14 @@ def test_results_share_no_memory_with_the_tangents_given(typed):
     assert not np.shares_memory(result, x_dot)
     assert not np.shares_memory(result, y_dot)
     assert np.array_equal(result, y_dot[1:])
+
+
+def listed(x):
+    parts = [x[-2] - 0.25, x[0] / 2.0]
+    parts.append(np.tanh(parts[-1]))
+    x[0] = 2.0
+    return np.sum(np.array(parts)) + np.sum(x)
+
+
+def test_a_tangent_that_is_bound_late_belongs_to_a_value_with_a_name():
+    check(listed, np.array([0.3, 0.7, -0.4]), wrt=0)

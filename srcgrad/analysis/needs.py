@@ -33,31 +33,14 @@ from srcgrad.analysis.targets import (
 )
 from srcgrad.analysis.unit import Unit
 from srcgrad.analysis.user_rules import rule_call
+from srcgrad.analysis.varying import may_get_nothing
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
 _CHEAP = frozenset(
-    [
-        "neg",
-        "pos",
-        "add",
-        "sub",
-        "mul",
-        "truediv",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "eq",
-        "ne",
-        "is",
-        "is_not",
-        "not",
-        "invert",
-        "and",
-        "or",
-    ]
-)
+    ("neg", "pos", "add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "is",
+     "is_not", "not", "invert", "and", "or")
+)  # fmt: skip
 
 
 @dataclass
@@ -360,6 +343,8 @@ class NeedsTable:
         match stmt:
             case ir.Assign():
                 self._assign(stmt, out)
+                if may_get_nothing(self.unit, stmt):
+                    out.after.add(stmt.target.name)
             case ir.Store():
                 self._store(stmt, out)
             case ir.StoreAttr():

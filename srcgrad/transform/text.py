@@ -267,7 +267,7 @@ class Text:
                 continue
             if isinstance(stmt, ir.Assign) and self.may_wait(stmt, here):
                 own = self.before(stmt)
-                if own or self.is_replaced(stmt):
+                if own or self.is_replaced(stmt) or stmt.target.name in self.named:
                     out += self.emit(stmt, own)
                     continue
                 self.wait(stmt)

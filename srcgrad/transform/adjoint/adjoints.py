@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+from srcgrad.analysis.varying import varies
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
@@ -37,9 +38,24 @@ class Adjoints(Base):
             return zeros_of(self.module, node)
         return self.module.support("zeros", node)
 
+    def start(self, name: str, at_hand: bool = False, bound: bool = True) -> None:
+        """Begin an adjoint at zero, or at nothing where its shape may be another than that of what
+        the variable holds (`at_hand` says that it surely is that) or it may hold nothing yet."""
+        adj = self.state[name] = Adj(None, True, False)
+        t = self.unit.type(name)
+        unsure = not bound or (not at_hand and varies(self.unit, name))
+        if unsure and self.module.backend != "numba":
+            adj.nothing = isinstance(t, ty.Array | ty.Unknown)
+        nothing = syn.number(0.0 if isinstance(t, ty.Array) else None)
+        self.emit(syn.assign(self.bar(name), nothing if adj.nothing else self.zero(name)))
+
     def full(self, name: str) -> None:
-        """Make a thin adjoint an array of the variable's shape."""
+        """Make a thin adjoint, or one that may be nothing, one of the variable's shape."""
         adj = self.state.get(name)
+        if adj is not None and adj.nothing:
+            adj.nothing = adj.owned = False
+            made = self.module.support("filled", self.value(name), self.primal(ir.Var(name)))
+            self.emit(syn.assign(self.bar(name), made))
         if adj is None or not adj.thin:
             return
         node = self.primal(ir.Var(name))
@@ -56,6 +72,8 @@ class Adjoints(Base):
             return
         adj = self.state.get(name)
         t = self.unit.type(name)
+        if adj is not None and not thin:
+            adj.nothing = False
         if adj is None:
             if not owned and not thin and not isinstance(t, ty.Number) and self.in_shadow(node):
                 # The shadow is written in place later on.
@@ -169,6 +187,8 @@ class Adjoints(Base):
         """The cotangent of a variable whose definition is being reversed; it is absent
         afterwards."""
         adj = self.state.get(name)
+        if adj is not None and adj.nothing:
+            self.full(name)
         if adj is not None and adj.waiting is not None and uses > 1:
             if not isinstance(adj.waiting, ast.Name | ast.Constant) and not _literal(adj.waiting):
                 self.settle(name)

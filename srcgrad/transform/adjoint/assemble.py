@@ -370,9 +370,8 @@ class Adjoint:
         adj = reverse.state.get(n)
         if adj is None:
             return gradient_of(self.module, unit, n, syn.name(n), None)
-        if adj.thin:
-            reverse.full(n)
-            adj = reverse.state[n]
+        reverse.full(n)
+        adj = reverse.state[n]
         return gradient_of(self.module, unit, n, syn.name(n), reverse.value(n), owned=adj.owned)
 
     # ---- functions ----

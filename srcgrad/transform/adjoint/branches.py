@@ -8,6 +8,7 @@ from functools import cached_property
 from srcgrad.analysis.control import always_leaves, escaping
 from srcgrad.analysis.effects import RESULT
 from srcgrad.analysis.liveness import Liveness, liveness
+from srcgrad.analysis.placement import bound_before
 from srcgrad.ir import nodes as ir
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint import checkpoint
@@ -54,10 +55,10 @@ class Branches(Calls):
         """Reverse two alternatives; adjoints are the same kind of thing after either."""
         self.settle_all()
         reads = [self.reads_of(body), self.reads_of(orelse)]
+        written = {v.name for s in ir.walk((*body, *orelse)) for v in ir.writes(s)}
         for name in sorted(reads[0] ^ reads[1]):
             if name not in self.state and self.lives_before(name, stmt, after):
-                self.state[name] = Adj(None, True, False)
-                self.emit(syn.assign(self.bar(name), self.zero(name)))
+                self.start(name, name not in written, self.has_value(name, stmt))
         for name in sorted((reads[0] | reads[1]) - {RESULT}):
             if name in self.state:
                 self.settle(name)
@@ -77,8 +78,7 @@ class Branches(Calls):
                 outer, self.out = self.out, code
                 self.state = after_first if adj is a else after_second
                 if adj is None:
-                    self.state[name] = Adj(None, True, False)
-                    self.emit(syn.assign(self.bar(name), self.zero(name)))
+                    self.start(name, name not in written, self.has_value(name, stmt))
                 else:
                     self.settle(name)
                     self.full(name) if (a and b and a.thin != b.thin) else None
@@ -90,7 +90,8 @@ class Branches(Calls):
                 merged[name] = a
             elif b is not None:
                 same = a.waiting if a.waiting is b.waiting else None
-                merged[name] = Adj(same, a.owned and b.owned, a.thin and b.thin)
+                nothing = a.nothing or b.nothing
+                merged[name] = Adj(same, a.owned and b.owned, a.thin and b.thin, nothing)
         self.state = merged
         self.out += syn.conditional(test, first, second)
 
@@ -149,39 +150,24 @@ class Branches(Calls):
         if stmt.sid not in self.found.reversed_:
             return
         self.settle_all()
-        reads = self.reads_of(stmt.body)
-        carried = {n for n in reads if self.lives_before(n, stmt)}
+        carried = {n for n in self.reads_of(stmt.body) if self.is_carried(n, stmt)}
         for name in sorted(carried | (set(self.state) & self.written_in(stmt))):
             if self.unit.kind(name) == "memory":
                 continue
-            if name in carried:
+            if name in carried and name not in self.state:
+                self.start(name, True, self.has_value(name, stmt))
+            elif name in carried and not self.state[name].nothing:
                 self.own(name)
             elif name in self.state:
                 self.settle(name)
                 self.full(name)
         start = copy_state(self.state)
-        body = self.sub(stmt.body)
-        outer, self.out = self.out, body
-        for name, adj in sorted(start.items()):
-            if name == RESULT:
-                continue
-            now = self.state.get(name)
-            if now is None:
-                self.state[name] = Adj(None, True, False)
-                if adj.waiting is None or not _literal(adj.waiting):
-                    self.emit(syn.assign(self.bar(name), self.zero(name)))
-            else:
-                self.full(name)
-                if now.waiting is not adj.waiting:
-                    self.settle(name)
-                if adj.owned and not now.owned:
-                    self.own(name)
-        self.out = outer
+        body = self.turn(stmt, start)
         for name in list(self.state):
             if name not in start:
                 del self.state[name]
         for name, adj in start.items():
-            self.state[name] = Adj(adj.waiting, adj.owned, adj.thin)
+            self.state[name] = Adj(adj.waiting, adj.owned, adj.thin, adj.nothing)
         marker = self.found.control.last.get(stmt.sid)
         if body and marker is not None:
             # Only the last iteration can have been left early.
@@ -190,6 +176,58 @@ class Branches(Calls):
             self.out += checkpoint.reverse(self.slots.checkpointed[stmt.sid], self.primal, body)
         elif body:
             self.out.append(self.reversed_loop(stmt, body))
+
+    def turn(self, stmt: ir.For | ir.While, start: State) -> list[ast.stmt]:
+        """The reverse of one iteration, which leaves all adjoints as it found them in `start`;
+        written again where one turns out to be nothing at times."""
+        tries = set(self.guarded_tries)
+        while True:
+            body = self.sub(stmt.body)
+            outer, self.out = self.out, body
+            for name, adj in sorted(start.items()):
+                if name != RESULT:
+                    self.close(name, adj)
+            self.out = outer
+            late = [
+                n for n, a in start.items() if n != RESULT and self.state[n].nothing > a.nothing
+            ]
+            if not late:
+                return body
+            for name in late:
+                start[name].nothing = True
+            self.state = copy_state(start)
+            self.guarded_tries = set(tries)
+
+    def close(self, name: str, adj: Adj) -> None:
+        """At the end of an iteration an adjoint is the same kind of thing as at its start."""
+        now = self.state.get(name)
+        if now is None:
+            if adj.waiting is None or not _literal(adj.waiting):
+                self.start(name)
+            else:
+                self.state[name] = Adj(None, True, False)
+            return
+        if not now.nothing:
+            self.full(name)
+        if now.waiting is not adj.waiting:
+            self.settle(name)
+        if adj.owned and not now.owned and not now.nothing:
+            self.own(name)
+
+    def is_carried(self, name: str, stmt: ir.For | ir.While) -> bool:
+        """Whether an adjoint goes from one iteration to the one before."""
+        if self.lives_before(name, stmt):
+            return True
+        inside = any(stmt.sid in self.unit.loops[d.sid] for d in self.unit.defs.get(name, ()))
+        return inside and name in self.live.before.get(stmt.sid, frozenset())
+
+    def has_value(self, name: str, stmt: ir.Stmt) -> bool:
+        """Whether a variable surely was bound before a statement."""
+        return name in self.unit.params or name in self.values_before.get(stmt.sid, frozenset())
+
+    @cached_property
+    def values_before(self) -> dict[int, frozenset[str]]:
+        return bound_before(self.unit)
 
     def written_in(self, stmt: ir.For | ir.While) -> set[str]:
         return {v.name for s in ir.walk(stmt.body) for v in ir.writes(s)}

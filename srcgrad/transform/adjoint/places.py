@@ -49,6 +49,7 @@ class Places(Adjoints):
         if isinstance(t, ty.Array) or name not in self.state:
             self.own(name)
             return
+        self.full(name)
         adj = self.state[name]
         node = self.value(name)
         if not adj.owned:

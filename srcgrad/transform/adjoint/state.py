@@ -18,10 +18,11 @@ class Adj:
     waiting: ast.expr | None = None
     owned: bool = False
     thin: bool = False
+    nothing: bool = False  # it may have had no contribution yet: 0.0, or None
 
 
 State = dict[str, Adj]
 
 
 def copy_state(state: State) -> State:
-    return {k: Adj(a.waiting, a.owned, a.thin) for k, a in state.items()}
+    return {k: Adj(a.waiting, a.owned, a.thin, a.nothing) for k, a in state.items()}

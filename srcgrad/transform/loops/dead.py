@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
+from srcgrad.transform.fresh import is_fresh
 from srcgrad.transform.loops.accesses import Function, does_something, summary
 
 
@@ -15,11 +16,28 @@ def dead(fn: Function) -> None:
     """`s += x[i]` goes where nobody reads s."""
     again = True
     while again:
-        unread = _names(fn.node, ast.Store) - _names(fn.node, ast.Load)
+        unread = _names(fn.node, ast.Store) - _names(fn.node, ast.Load) - _shared(fn.node)
         again = False
         for block in fn.blocks():
             again |= _cleared(fn, block, unread)
         vars(fn).pop("uses", None)  # it is of the function as it was
+
+
+def _shared(fn: ast.FunctionDef) -> set[str]:
+    """Names of what others may hold, too, so that adding to it in place is seen: the shadows that
+    a reverse function is handed, views."""
+    found = {a.arg for a in asts.walk(fn) if isinstance(a, ast.arg)}
+    for node in asts.walk(fn):
+        match node:
+            case ast.Assign([ast.Name(name)], value) if not _is_own(value):
+                found.add(name)
+            case ast.Assign([ast.Tuple() as target]):
+                found |= asts.names(target)
+    return found
+
+
+def _is_own(value: ast.expr) -> bool:
+    return is_fresh(value) or isinstance(value, ast.Constant)
 
 
 def _names(fn: ast.FunctionDef, context: type[ast.expr_context]) -> set[str]:

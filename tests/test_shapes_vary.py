@@ -1,0 +1,185 @@
+"""Variables bound again with other shapes: each definition has an adjoint of its own shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import srcgrad as sg
+from tests.numeric import check
+
+X = np.array([1.1, 0.7, 1.3, 0.4])
+
+
+def read_behind_the_loop(x: Any) -> Any:
+    s = 0.0
+    for i in range(1, 4):
+        w = x[:i] * x[0]
+        s = s + np.sum(w**2)
+    return s + np.sum(w)
+
+
+def slices_read_behind_the_loop(x: Any) -> Any:
+    s = 0.0
+    for i in range(1, 4):
+        w = x[:i]
+        s = s + np.sum(w**2)
+    return s + np.sum(w)
+
+
+def in_a_branch(x: Any, flag: bool) -> Any:
+    w = x[:2] * 2.0
+    if flag:
+        w = x[:3] * w[0]
+    return np.sum(w**2)
+
+
+def grown_in_while(x: Any) -> Any:
+    w = x[:1]
+    while w.shape[0] < 4:
+        w = np.concatenate([w, x[:1] * w[-1]])
+    return np.sum(w**2)
+
+
+def nested(x: Any) -> Any:
+    s = 0.0
+    for i in range(2):
+        w = x[: 1 + i] * 1.0
+        for j in range(2):
+            w = np.concatenate([w, w[:1] * 2.0])
+            s = s + np.sum(w**2)
+        s = s + w[0]
+    return s
+
+
+def shrunk(x: Any) -> Any:
+    w = x
+    for i in range(3):
+        w = w[1:] * w[:-1]
+    return np.sum(w)
+
+
+def filled_elementwise(x: Any) -> Any:
+    s = 0.0
+    for i in range(3):
+        w = np.zeros(i + 1)
+        for j in range(i + 1):
+            w[j] = x[j] * x[i]
+        s = s + np.sum(w**2)
+    return s
+
+
+def in_a_list(x: Any) -> Any:
+    rows = []
+    for i in range(3):
+        r = x[i:] * x[i]
+        rows.append(r)
+    return sum(np.sum(r**2) for r in rows)
+
+
+def bound_late_in_branches(x: Any) -> Any:
+    for i in range(2):
+        if i > 0:
+            t = w * x[1:3]  # noqa: F821
+        else:
+            t = x[:2]
+        w = t[1:] * x[0]
+    return np.sum(w**2)
+
+
+def read_before_it_is_bound(x: Any) -> Any:
+    s = 0.0
+    for i in range(2):
+        u = x[: i + 2] * 2.0
+        if i > 0:
+            t = w * u[1:]  # noqa: F821
+            s = s + np.sum(t * t)
+        w = u[1:]
+    return s
+
+
+def reshaped_and_written(x: Any) -> Any:
+    u = x
+    for i in range(2):
+        u = u.reshape(-1)[: 4 - i].copy()
+        u[0] = u[1] * 2.0
+    return np.sum(u**2)
+
+
+def used_at_times(x: Any) -> Any:
+    s = 0.0
+    for i in range(1, 4):
+        w = np.outer(x[:i], x[:i]) @ x[:i]
+        if i % 2:
+            s = s + np.sum(w**2)
+    return s
+
+
+def never_used_at_first(x: Any) -> Any:
+    s, w = 0.0, x[:1] * 2.0
+    for i in range(1, 4):
+        if i == 3:
+            s = s + np.sum(w * w)
+        w = x[:i] @ np.outer(x[:i], x)
+    return s
+
+
+def number_read_before_it_is_bound(x: Any) -> Any:
+    s = 0.0
+    for i in range(3):
+        if i > 0:
+            s = s + w * x[i]  # noqa: F821
+        w = x[i] * 2.0
+    return s
+
+
+def no_iteration(x: Any, n: int = 0) -> Any:
+    s = np.sum(x)
+    for i in range(n):
+        if i > 0:
+            s = s + np.sum(w * x)  # noqa: F821
+        w = x * 2.0
+    return s
+
+
+def argument_shrunk(x: Any) -> Any:
+    s = 0.0
+    while len(x) > 1:
+        s = s + np.sum(x) ** 2
+        x = x[1:] * x[:-1]
+    return s
+
+
+PROGRAMS = [
+    f
+    for n, f in list(globals().items())
+    if callable(f) and getattr(f, "__module__", "") == __name__
+]
+
+
+@pytest.mark.parametrize("fn", PROGRAMS, ids=lambda f: f.__name__)
+def test_gradient(fn: Callable[..., Any]) -> None:
+    check(fn, *((X, True) if fn is in_a_branch else (X,)), wrt=0)
+
+
+def test_no_branch_taken() -> None:
+    check(in_a_branch, X, False, wrt=0)
+
+
+def test_several_iterations() -> None:
+    check(no_iteration, X, 3, wrt=0)
+
+
+def test_shapes_that_stay_cost_nothing() -> None:
+    def recurrent(W: Any, x: Any) -> Any:
+        h = np.zeros(W.shape[0])
+        for i in range(len(x)):
+            h = np.tanh(W @ h + x[i])
+        return np.sum(h)
+
+    text = sg.source(recurrent, np.ones((2, 2)), X)
+    assert "filled" not in text
+    assert "h_bar = 0.0" not in text
