@@ -384,3 +384,23 @@ def test_zeros_that_are_overwritten_are_not_written():
 )
 def test_zeros_that_are_needed_stay(text):
     assert "np.zeros(n)" in filled(text)
+
+
+@pytest.mark.parametrize("binding", ["u_bar, u = saved", "u_bar = saved[0]", "u_bar = saved"])
+def test_additions_to_what_others_hold_stay(binding):
+    """The shadow that a reverse function is handed is read by its caller."""
+    text = f"def f(saved, g):\n    {binding}\n    u_bar += g * 2.0\n    return g\n"
+    assert "u_bar += g * 2.0" in improved(text)
+
+
+def test_elements_of_a_name_that_the_loop_binds_again_are_read_each_time():
+    text = """
+def f(v, c, n):
+    s = 0.0
+    for i in range(n):
+        v = c * 2.0
+        s = s + v[1]
+    return s
+"""
+    tree = ast.Module(loops.improve(ast.parse(text).body, {"v": 1, "c": 1}), [])
+    assert "s = s + v[1]" in ast.unparse(ast.fix_missing_locations(tree)).replace("+=", "= s +")

@@ -57,7 +57,7 @@ class _Invariants:
         return place
 
     def is_fixed(self, array: str, key: ast.expr) -> bool:
-        if asts.names(key) & self.changed or self.fn.root(array) in self.stored:
+        if {array, *asts.names(key)} & self.changed or self.fn.root(array) in self.stored:
             return False
         return self.fn.is_number(array, key)
 
