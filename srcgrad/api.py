@@ -7,13 +7,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec
 
-from srcgrad import compiled
+from srcgrad import compiled, parcel
 from srcgrad.analysis import typeof
 from srcgrad.analysis.signature import signature_key
 from srcgrad.compiled import Compiled, Request
 from srcgrad.debug import debugging
 from srcgrad.errors import ArgumentError
-from srcgrad.frontend import carried
 from srcgrad.ir import types as ty
 from srcgrad.primal import Derivative, Primal, primal_of
 from srcgrad.rules import scope
@@ -374,8 +373,8 @@ class GradFunction(Derivative, Generic[P]):
         return frame(self)
 
     def __reduce__(self) -> Any:
-        texts = carried.texts_for(self._fn)
-        return _rebuild, (self._fn, self._mode, self._wrt, self._settings(), texts)
+        along = parcel.packed(self._fn, list(self._made.values()))
+        return _rebuild, (self._fn, self._mode, self._wrt, self._settings(), along)
 
     def __get__(self, obj: Any, owner: type | None = None) -> Any:
         if obj is None:
@@ -391,9 +390,9 @@ class GradFunction(Derivative, Generic[P]):
 
 
 def _rebuild(
-    fn: Any, mode: str, wrt: Wrt, options: dict[str, Any], texts: carried.Texts = ()
+    fn: Any, mode: str, wrt: Wrt, options: dict[str, Any], along: parcel.Parcel = ((), ())
 ) -> GradFunction[Any]:
-    carried.receive(texts)
+    parcel.unpacked(along)
     return GradFunction(fn, mode, wrt, **options)
 
 

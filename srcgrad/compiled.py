@@ -56,6 +56,7 @@ class Compiled:
     file: str = ""  # of the primal
     label: str = ""  # of the module, as people read it
     injected: bool = False  # the module was handed live objects
+    kept: warm.Kept | None = None  # what answers the same question elsewhere
     _watch: tuple[Callable[[], bool], list[Dependency]] | None = None
     digests: dict[int, str] = field(default_factory=dict)  # of arrays that Numba froze
 
@@ -128,11 +129,11 @@ def make(request: Request, scopes: Sequence[Mapping[Hashable, Entry]] = ()) -> C
         module = loader.load(answer.label, answer.text)
         return Compiled(
             answer.text, module, getattr(module, answer.name), answer.name, answer.known,
-            file=answer.file, lines=answer.lines,
+            file=answer.file, lines=answer.lines, kept=answer.kept,
         )  # fmt: skip
     from srcgrad import pipeline
 
     made = pipeline.compile_request(request, scopes)
     if question is not None:
-        warm.keep(question, request.fn, made)
+        made.kept = warm.keep(question, request.fn, made)
     return made

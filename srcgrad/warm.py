@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache as cached
 from types import FunctionType, ModuleType
@@ -36,6 +36,10 @@ from srcgrad.runtime import cache
 if TYPE_CHECKING:
     from srcgrad.compiled import Compiled, Request
 
+# A question, and its answer: the module's label and text, and what it was made from.
+Kept = tuple[str, str, str, dict[str, Any]]
+_received: dict[str, tuple[str, str, dict[str, Any]]] = {}
+_MOST_RECEIVED = 1024
 Described = list[Any]  # what JSON can hold
 _LIBRARIES = frozenset(
     ("builtins", "cmath", "functools", "itertools", "math", "numpy", "operator", "scipy")
@@ -51,6 +55,7 @@ class _Indescribable(Exception):
 class Answer:
     """A derivative from the cache."""
 
+    kept: Kept
     label: str  # of the module, as people read it
     text: str
     name: str  # of the function in it
@@ -79,11 +84,11 @@ def question(request: Request, scopes: Sequence[Mapping[Any, Any]]) -> str | Non
 
 
 def find(asked: str, target: FunctionType) -> Answer | None:
-    """The answer to a question, if the cache has one and everything is as it was."""
-    found = cache.lookup(asked)
-    if found is None:
+    """The answer to a question, if there is one and everything is as it was."""
+    record = _received.get(asked) or cache.lookup(asked)
+    if record is None:
         return None
-    label, text, meta = found
+    label, text, meta = record
     try:
         functions = [target, *(_reached(*names) for names, _ in meta["functions"][1:])]
         for fn, (_, described) in zip(functions, meta["functions"], strict=True):
@@ -98,16 +103,27 @@ def find(asked: str, target: FunctionType) -> Answer | None:
     except (_Indescribable, SourceUnavailable, KeyError, TypeError, ValueError):
         return None
     lines = {int(ours): primal for ours, primal in meta["lines"]}
-    return Answer(label, text, meta["name"], known, lines, target.__code__.co_filename)
+    file = target.__code__.co_filename
+    return Answer((asked, *record), label, text, meta["name"], known, lines, file)
 
 
-def keep(asked: str, target: FunctionType, made: Compiled) -> None:
+def keep(asked: str, target: FunctionType, made: Compiled) -> Kept | None:
     """Have a derivative answer the question in later processes, where that is possible."""
     try:
         meta = _meta(target, made)
     except (_Indescribable, SourceUnavailable):
-        return
+        return None
     cache.remember(asked, made.label, made.text, meta)
+    return asked, made.label, made.text, meta
+
+
+def receive(records: Iterable[Kept]) -> None:
+    """Take in answers that came with a pickled derivative; they are checked as those of the cache
+    are, and go when there are too many."""
+    for asked, label, text, meta in records:
+        _received[asked] = label, text, meta
+        while len(_received) > _MOST_RECEIVED:
+            del _received[next(iter(_received))]
 
 
 def _meta(target: FunctionType, made: Compiled) -> dict[str, Any]:
@@ -166,8 +182,10 @@ def _reached(module: str, qualname: str) -> Any:
 
 @cached
 def _environment() -> str:
-    """Versions, and the compiler's own files: whoever works on it has no version for each edit."""
-    parts = [__version__, list(_files()), sys.version_info[:3], np.__version__]
+    """Versions; and the compiler's own files, where they are not of an installed package: whoever
+    works on it has no version for each edit."""
+    files = [] if "site-packages" in __file__ else list(_files())
+    parts = [__version__, files, sys.version_info[:3], np.__version__]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
@@ -266,4 +284,4 @@ def _type(t: ty.Type) -> Described:
             raise _Indescribable
 
 
-__all__ = ["Answer", "find", "keep", "question"]
+__all__ = ["Answer", "Kept", "find", "keep", "question", "receive"]

@@ -71,10 +71,10 @@ def test_rules_of_a_derivative_go_with_it() -> None:
     assert pickle.loads(pickle.dumps(df))(0.5, X) == df(0.5, X) != sg.grad(loss)(0.5, X)
 
 
-def child(program: str, *args: str, **env: str) -> str:
+def child(program: str, *args: str, place: Path = Path("/"), **env: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program), *args], capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **env}, cwd="/", timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **env}, cwd=place, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -159,3 +159,39 @@ def test_joblib() -> None:
     points = [0.1, 0.5, 0.9]
     found = joblib.Parallel(n_jobs=2)(joblib.delayed(df)(w) for w in points)
     assert found == [df(w) for w in points]
+
+
+def test_what_was_made_travels(tmp_path: Path) -> None:
+    """Where a derivative arrives it needs neither a cache nor the compiler; but when the function
+    is another one there, it is made anew."""
+    (tmp_path / "travel_model.py").write_text(
+        "import numpy as np\nK = 3.0\n\ndef f(x):\n    return np.sum(np.sin(x) * K)\n"
+    )
+    send = """
+        import pickle, sys
+        import numpy as np
+        import srcgrad as sg
+        import travel_model
+        df = sg.grad(travel_model.f)
+        df(np.zeros(2))
+        with open("sent.pickle", "wb") as file:
+            pickle.dump(df, file)
+    """
+    receive = """
+        import pickle, sys
+        import numpy as np
+        with open("sent.pickle", "rb") as file:
+            df = pickle.load(file)
+        print(df(np.zeros(2)).tolist(), "srcgrad.pipeline" in sys.modules)
+    """
+    here, there = str(tmp_path / "here"), str(tmp_path / "there")
+    paths = f"{ROOT}{os.pathsep}{tmp_path}"
+
+    def run(program: str, cache: str) -> str:
+        return child(program, PYTHONPATH=paths, SRCGRAD_CACHE_DIR=cache, place=tmp_path)
+
+    run(send, here)
+    assert run(receive, there) == "[3.0, 3.0] False\n"
+    text = (tmp_path / "travel_model.py").read_text()
+    (tmp_path / "travel_model.py").write_text(text.replace("np.sin(x)", "2.0 * x"))
+    assert run(receive, str(tmp_path / "elsewhere")) == "[6.0, 6.0] True\n"
