@@ -94,3 +94,18 @@ def listed(x):
 
 def test_a_tangent_that_is_bound_late_belongs_to_a_value_with_a_name():
     check(listed, np.array([0.3, 0.7, -0.4]), wrt=0)
+
+
+def element_by_element(x, s):
+    for i in range(1, 3):
+        x[i] -= s
+    return 0.85 + x[0] * x[2]
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_elements_are_not_copied(typed):
+    x, x_dot = np.array([0.3, -0.7, 1.1]), np.array([0.4, 1.0, -0.8])
+    jvp = sg.jvp(element_by_element, specialize=typed)
+    assert jvp(x_dot, x, 0.5)[1] == pytest.approx(0.4 * 0.6 - 0.8 * 0.3)
+    if typed:
+        assert "copy" not in jvp.source

@@ -6,9 +6,12 @@ import ast
 
 import numpy as np
 
+from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.ir import asts
+from srcgrad.ir import types as ty
 from srcgrad.rules import registry
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.module import Module
 
 
 def is_fresh(node: ast.expr) -> bool:
@@ -53,6 +56,15 @@ def parts_of(node: ast.expr) -> set[str]:
             return {n for part in (fn, *args) for n in parts_of(part)} - {"np", "support"}
         case _:
             return set()
+
+
+def copied(module: Module, node: ast.expr, t: ty.Type) -> ast.expr:
+    """A value in memory of its own, as text."""
+    if not may_hold_memory(t):
+        return node
+    if isinstance(t, ty.Array):
+        return ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
+    return module.support("own", node)
 
 
 def holders(lines: list[ast.stmt], sources: set[str]) -> set[str]:

@@ -40,7 +40,7 @@ from srcgrad.transform.adjoint.arrays import library_effect
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.adjoint.dead import unread_statements
 from srcgrad.transform.adjoint.forward import truncation
-from srcgrad.transform.fresh import holders, is_fresh, parts_of
+from srcgrad.transform.fresh import copied, holders, is_fresh, parts_of
 from srcgrad.transform.module import Module, function_text
 from srcgrad.transform.parameters import arguments, tangents_name
 from srcgrad.transform.text import Text
@@ -626,10 +626,12 @@ class Walk:
             late = True
             node = self.support("broadcast_like", node, syn.name(RESULT_HERE))
         node = syn.simplify(node)
-        if (memory and not is_fresh(node)) or parts_of(node) & self.written:
-            # `y = x + 1.0` has x's tangent: a copy of it where y or x is written to.
+        if memory and not is_fresh(node):
             late = True
             node = self.support("tangent_like", node, syn.name(RESULT_HERE))
+        elif parts_of(node) & self.written:
+            # `y = x + 1.0` has x's tangent: a copy of it where x is written to.
+            node = copied(self.module, node, self.unit.type(name))
         if late:
             self.text.named.add(name)
             self.bind_late(stmt, node)
