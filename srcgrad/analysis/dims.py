@@ -97,6 +97,7 @@ def plain_dims(t: ty.Type) -> ty.Type:
     """A type without the names of its unknown lengths.
 
     Example:
+        >>> import numpy as np
         >>> plain_dims(ty.Array(np.dtype(float), ("?u.0-2", "n"))).dims
         ('?', 'n')
     """
@@ -113,6 +114,7 @@ def neutral(types: Iterable[ty.Type]) -> list[ty.Type]:
     are one, under names that none of its own variables has.
 
     Example:
+        >>> import numpy as np
         >>> u, v = (ty.Array(np.dtype(float), (d,)) for d in ("?u.0-2", "nv^.0-0"))
         >>> [t.dims for t in neutral([u, v, u])]
         [('?%0.#-2',), ('n',), ('?%0.#-2',)]

@@ -34,7 +34,8 @@ def eliminate(function: ast.FunctionDef) -> None:
     """Drop the dead code of a generated function, in place.
 
     Example:
-        >>> fn = ast.parse("def f(x):\n y = x * x\n z_bar = y + 1.0\n return y").body[0]
+        >>> text = "def f(x): y = x * x; z_bar = y + 1.0; return y"
+        >>> fn = ast.parse(text).body[0]
         >>> eliminate(fn)
         >>> print(ast.unparse(fn))
         def f(x):
