@@ -92,8 +92,67 @@ def ratios(p, c):
     return total
 
 
-PROGRAMS = (nearest, stencil, product, carried, neighbours, ratios, squares)
-NAMES = [one.__name__ for one in loops.PASSES]
+def cholesky(p, c):
+    a = np.zeros((p.shape[1], p.shape[1]))
+    for i in range(p.shape[1]):
+        for j in range(p.shape[1]):
+            for k in range(p.shape[0]):
+                a[i, j] += p[k, i] * p[k, j]
+        a[i, i] += 1.0
+    for i in range(p.shape[1]):
+        for j in range(i):
+            for k in range(j):
+                a[i, j] -= a[i, k] * a[j, k]
+            a[i, j] /= a[j, j]
+        for k in range(i):
+            a[i, i] -= a[i, k] * a[i, k]
+        a[i, i] = math.sqrt(a[i, i])
+    s = 0.0
+    for i in range(p.shape[1]):
+        for j in range(i + 1):
+            s += math.sin(a[i, j]) * c[0, j]
+    return s
+
+
+def triangular(p, c):
+    a = p.copy()
+    for i in range(p.shape[0]):
+        for k in range(i + 1, p.shape[0]):
+            for j in range(p.shape[1]):
+                a[i, j] += c[0, 1] * a[k, j] * a[k, j]
+    return np.sum(a * a)
+
+
+def overlapping(p, c):
+    a = p.copy()
+    for i in range(p.shape[0]):
+        for k in range(p.shape[0]):  # k is i at times
+            for j in range(p.shape[1]):
+                a[i, j] += c[0, 1] * a[k, j] * a[k, j]
+    return np.sum(a * a)
+
+
+def looks_at_itself(p, c):
+    a = p.copy()
+    for i in range(p.shape[0]):
+        for k in range(3):
+            for j in range(p.shape[1]):
+                a[i, j] *= c[0, 1] + k
+    return np.sum(a * a)
+
+
+def indirect(p, c):
+    a, places = p.copy(), np.array([3, 0, 2, 1, 0])
+    for i in range(p.shape[0]):
+        q = places[i]
+        for k in range(3):
+            a[q, 0] += a[q, 1] * a[k, 1]
+            a[q, 1] += 0.1 * a[q, 0] * a[q, 0]
+    return np.sum(a * a) * c[0, 0]
+
+
+PROGRAMS = (nearest, stencil, product, carried, neighbours, ratios, squares, cholesky)
+NAMES = sorted({one.__name__ for one in loops.PASSES})
 
 
 def arguments():
@@ -404,3 +463,31 @@ def f(v, c, n):
 """
     tree = ast.Module(loops.improve(ast.parse(text).body, {"v": 1, "c": 1}), [])
     assert "s = s + v[1]" in ast.unparse(ast.fix_missing_locations(tree)).replace("+=", "= s +")
+
+
+# ---- reread, once ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["grad", "value_and_grad"])
+@pytest.mark.parametrize("program", [cholesky, triangular, overlapping, looks_at_itself, indirect])
+def test_updates_in_place(program, mode, monkeypatch):
+    make = getattr(sg, mode)
+    value = make(program, wrt=(0, 1))(*arguments())
+    for off in (set(), {"reread"}, {"once"}):
+        monkeypatch.setattr(loops, "skipped", off)
+        got = make(program, wrt=(0, 1), backend="numba")(*arguments())
+        if mode == "value_and_grad":
+            assert got[0] == pytest.approx(value[0], rel=1e-13)
+        pairs = zip(*((v[1] if mode == "value_and_grad" else v) for v in (got, value)))
+        for a, b in pairs:
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-14)
+
+
+def test_factorisations_need_no_cubes():
+    text = text_of(cholesky)
+    assert "tape = np.empty((p.shape[1], max(p.shape[1] - 1, 0), max" not in text
+    assert "t1 = a[i, k]" in text.split("reverse sweep")[1], "read again"
+
+
+def test_an_element_that_is_read_twice_is_kept_once():
+    assert text_of(overlapping).count("np.empty") == 1

@@ -1,7 +1,10 @@
 """Passes over the loops of a generated function that Numba compiles; each can be turned off.
 
+share       an element that is read twice is kept once
 fuse        a loop whose iterations are independent is reversed iteration by iteration
 dead        what nobody reads is not computed
+reread      what was read from an array that is put back is read again, not kept
+once        an element that every round of a loop changes is kept before the loop
 merge       additions to one place that follow one another become one
 guard       a loop that only spreads a cotangent which is structurally zero is skipped
 ascending   the iterations of a reverse loop that commute run in the order of memory
@@ -28,13 +31,19 @@ from srcgrad.transform.loops.guard import guard
 from srcgrad.transform.loops.hoist import hoist
 from srcgrad.transform.loops.invariant import invariant
 from srcgrad.transform.loops.merge import merge
+from srcgrad.transform.loops.once import once
 from srcgrad.transform.loops.regroup import regroup
+from srcgrad.transform.loops.reread import reread
+from srcgrad.transform.loops.share import share
 from srcgrad.transform.loops.stop import stop
 
 PASSES = (
+    share,
     dead,
     fuse,
     dead,
+    reread,
+    once,
     merge,
     guard,
     ascending,

@@ -42,8 +42,8 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
             ):
                 if uses[fn.root(array)] != {("add", ast.dump(key))} or syn.names_in(key) & changed:
                     continue
-                if not fn.is_number(array, key):
-                    continue
+                if not fn.is_number(array, key) or (fn.adjoints and array not in fn.adjoints):
+                    continue  # the primal's own sums keep their order
                 shown = ast.dump(place)
                 if shown not in names:
                     names[shown] = fn.fresh(f"{array}_sum")

@@ -1,0 +1,81 @@
+"""What was read from an array that the reverse sweep puts back is read again, not kept."""
+
+from __future__ import annotations
+
+import ast
+
+from srcgrad.ir import asts
+from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.kept import Sweeps, is_steady, stores
+
+
+def reread(fn: Function) -> None:
+    """`t = a[k]; t_tape[i] = t` with `t = t_tape[i]`: the latter becomes `t = a[k]` where a is as
+    it was."""
+    sweeps = Sweeps(fn)
+    if not sweeps.kept:
+        return
+    for made in [s for s in sweeps.ahead if isinstance(s, ast.Assign)]:
+        match made:
+            case ast.Assign([ast.Name(tape)], ast.Call(ast.Attribute(ast.Name("np"), "empty"))):
+                if _reread(fn, sweeps, tape):
+                    fn.node.body.remove(made)
+                    fn = fn.again()
+                    sweeps = Sweeps(fn)
+
+
+def _reread(fn: Function, sweeps: Sweeps, tape: str) -> bool:
+    uses = [n for n in asts.walk(fn.node) if isinstance(n, ast.Name) and n.id == tape]
+    record = [s for top in sweeps.ahead for s in asts.walk(top) if _is_record(s, tape)]
+    load = [s for top in sweeps.back for s in asts.walk(top) if _is_load(s, tape)]
+    if len(uses) != 3 or len(record) != 1 or len(load) != 1:
+        return False
+    kept, again = record[0], load[0]
+    assert isinstance(kept, ast.Assign) and isinstance(again, ast.Assign)
+    ahead, k = sweeps.places[id(kept)]
+    behind, j = sweeps.places[id(again)]
+    v = again.targets[0]
+    assert isinstance(v, ast.Name) and isinstance(kept.value, ast.Name)
+    read = ahead[k - 1] if k else None
+    match read:
+        case ast.Assign([ast.Name(name)], ast.Subscript(ast.Name(array), key) as place) if (
+            name == v.id == kept.value.id and sweeps.is_put_back(array, kept)
+        ):
+            pass
+        case _:
+            return False
+    loops = [s for s in fn.owners(kept) if isinstance(s, ast.For)]
+    if not is_steady(fn, key, loops) or any(isinstance(s, ast.If) for s in fn.owners(kept)):
+        return False
+    use = next((u for u in range(j + 1, len(behind)) if v.id in asts.names(behind[u])), None)
+    if use is None or not _same_state(ahead[k + 1 :], behind[:use], array):
+        return False
+    ahead.remove(kept)
+    behind.remove(again)
+    behind.insert(use - 1, ast.Assign([ast.Name(v.id, ast.Store())], asts.copied(place)))
+    return True
+
+
+def _is_record(s: ast.AST, tape: str) -> bool:
+    match s:
+        case ast.Assign([ast.Subscript(ast.Name(n), _)], ast.Name()):
+            return n == tape
+    return False
+
+
+def _is_load(s: ast.AST, tape: str) -> bool:
+    match s:
+        case ast.Assign([ast.Name()], ast.Subscript(ast.Name(n), _)):
+            return n == tape
+    return False
+
+
+def _same_state(after: list[ast.stmt], before: list[ast.stmt], array: str) -> bool:
+    """Whether the reverse sweep has undone, up to the use, just what was stored after the read."""
+    made = [w for s in after for w in stores(s, array)]
+    undone = [w for s in before for w in stores(s, array)]
+    plain = all(any(w is s for s in after) for w in made)
+    return plain and len(made) == len(undone) and all(any(w is s for s in before) for w in undone)
+
+
+__all__ = ["reread"]
