@@ -3,11 +3,13 @@ of lists that are assigned, methods called for their effect."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from srcgrad.frontend.resolve import builtin, helper
+from srcgrad.analysis.records import is_plain_record
+from srcgrad.frontend.resolve import Handed, builtin, helper
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -64,6 +66,43 @@ class ContainerRewrites:
             ir.Assign(next(self.sids), stmt.loc, key, made),
             ir.Effect(stmt.sid, stmt.loc, call),
         ]
+
+    def changed_copy(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
+        """`p._replace(x=e)` and `dataclasses.replace(p, x=e)`: a new one of the other fields."""
+        match stmt.value:
+            case ir.Method(obj, "_replace", (), kwargs):
+                pass
+            case ir.Call(ir.Global(value=fn), (ir.Var() | ir.Global() as obj,), kwargs) if (
+                fn is dataclasses.replace
+            ):
+                pass
+            case _:
+                return None
+        t = self.facts.of(obj)
+        if isinstance(t, ty.Tuple):
+            fields: tuple[str, ...] = getattr(t.cls, "_fields", ())
+        else:
+            fields = is_plain_record(t.cls) or () if isinstance(t, ty.Object) else ()
+        given = {k: v for k, v in kwargs if k is not None}
+        if not fields or len(given) != len(kwargs):
+            return None
+        assert isinstance(t, ty.Tuple | ty.Object)
+        out: list[ir.Stmt] = []
+        items: list[tuple[str, ir.Atom]] = []
+        for k, name in enumerate(fields):
+            part = ir.Var(f"%s{next(self.sids)}")
+            if name in given:
+                items.append((name, given[name]))
+                continue
+            read: ir.Expr = ir.Attr(obj, name)
+            if isinstance(t, ty.Tuple):
+                read = ir.Index(obj, ir.Const(k))
+            out.append(ir.Assign(next(self.sids), stmt.loc, part, read))
+            items.append((name, part))
+        root = ir.Root("namespace", t.cls.__name__, Handed(t.cls))
+        made = ir.Call(ir.Global(root, ("value",), t.cls), (), tuple(items))
+        self.changed = True
+        return [*out, replace(stmt, value=made)]
 
     def of_container(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
         """`rows.pop()` for its effect takes the item; `table.update(a=x)` stores it."""

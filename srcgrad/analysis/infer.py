@@ -6,6 +6,7 @@ assignments join.  Calls of user functions are inferred for the argument types a
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 from collections.abc import Hashable, Mapping, Sequence
@@ -18,15 +19,16 @@ import numpy as np
 from srcgrad.analysis import probe, special_methods, user_rules
 from srcgrad.analysis.atoms import atom_type
 from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters
-from srcgrad.analysis.container_types import CONTAINER_METHODS, ContainerTypes
+from srcgrad.analysis.container_types import CONTAINER_METHODS
 from srcgrad.analysis.dims import neutral, plain_dims
 from srcgrad.analysis.extents import Extents
-from srcgrad.analysis.resolve import Program, is_plain_record, user_source
+from srcgrad.analysis.object_types import ObjectTypes
+from srcgrad.analysis.records import is_plain_record
+from srcgrad.analysis.resolve import Program, user_source
 from srcgrad.analysis.sharing import flow_back
 from srcgrad.analysis.targets import (
     Bound,
     Constant,
-    Construct,
     Container,
     Library,
     Packed,
@@ -43,8 +45,6 @@ from srcgrad.rules.python import OPERATORS
 from srcgrad.rules.registry import Entry, for_call, name_of
 from srcgrad.runtime import support
 
-_BUILTIN_CONTAINERS = {list: "list", tuple: "tuple", dict: "dict"}
-_BOOL = ty.Number(bool)
 _ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
 
 
@@ -83,7 +83,7 @@ class Facts:
 
 
 @dataclass
-class Inference(ContainerTypes):
+class Inference(ObjectTypes):
     program: Program
     facts: Facts
     changed: bool = False
@@ -233,17 +233,6 @@ class Inference(ContainerTypes):
         found = probe.op_type(op, list(map(self.known, args)))
         return self.facts.extents.operator(found, op, args)
 
-    def special(
-        self, found: special_methods.Found | None, what: str, stmt: ir.Stmt
-    ) -> ty.Type | None:
-        """An operator or index on an object of a user's class: a call of its special method."""
-        if found is None:
-            if what not in ("is", "is_not", "not"):
-                self.target(stmt, Uncharted(f"{what} of an object", "its class defines none"))
-            return ty.UNKNOWN if what not in ("eq", "ne", "is", "is_not", "not") else _BOOL
-        method, args = found
-        return self.call_value(stmt, method, args, (), args[0])
-
     def rule(self, value: Any) -> Entry | None:
         return self.program.rule(value, reversed(self.scopes))
 
@@ -326,6 +315,13 @@ class Inference(ContainerTypes):
             found = special_methods.of_function(value, args, self.atom(args[0]))
             if found is not None:
                 return self.call_value(stmt, found[0], found[1], (), args[0])
+        if value is dataclasses.replace and args and not isinstance(args[0], ir.Star):
+            t = self.atom(args[0])
+            if isinstance(t, ty.Object) and is_plain_record(t.cls) is not None:
+                self.target(stmt, Uncharted("dataclasses.replace", "its object is not known"))
+                return t  # the next round has a new object in its place
+        if value is support.instance:
+            return self.instance(stmt, args, kwargs)
         entry = self.rule(value)
         if entry is not None and entry.given and entry.builtin is None and not entry.pure:
             return user_rules.call(self, stmt, entry, value, args, kwargs, where)
@@ -438,52 +434,6 @@ class Inference(ContainerTypes):
         found = probe.result_type(entry.target, given, named)
         return self.facts.extents.library(found, entry, [ir.unstar(a) for a in args], dict(bound))
 
-    def construct(
-        self,
-        stmt: ir.Stmt,
-        cls: type,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
-    ) -> ty.Type:
-        if (
-            cls is dict
-            and len(args) == 1
-            and not isinstance(self.atom(ir.unstar(args[0])), ty.Dict)
-        ):
-            return self.invoke_object(stmt, support.table_of, args, kwargs, args[0])  # type: ignore[arg-type,return-value]
-        if cls in _BUILTIN_CONTAINERS:
-            self.target(stmt, Container(_BUILTIN_CONTAINERS[cls]))
-            if not args or isinstance(args[0], ir.Star):
-                empty: dict[type, ty.Type] = {
-                    list: ty.List(None), tuple: ty.Tuple(()), dict: ty.Dict(()),
-                }  # fmt: skip
-                return empty.get(cls, ty.UNKNOWN)
-            return self.convert(cls, self.atom(ir.unstar(args[0])))
-        fields = is_plain_record(cls)
-        if fields is not None:
-            bound = bind_library(
-                Entry(cls, cls.__name__, "record", inspect.signature(cls), {}, {}), args, kwargs
-            )
-            if bound is not None and not any(isinstance(b, Packed) for _, b in bound):
-                given = dict(bound)
-                if set(given) <= set(fields):
-                    names = tuple(f for f in fields if f in given)
-                    self.target(stmt, Construct(cls, names, tuple(given[f] for f in names)))
-                    return self.record_type(cls, fields, given)
-        self.target(stmt, Uncharted(cls.__name__, "srcgrad does not look into its constructor"))
-        return ty.Object(cls)
-
-    def record_type(
-        self, cls: type, fields: tuple[str, ...], given: Mapping[str, Bound]
-    ) -> ty.Type:
-        def of(f: str) -> ty.Type:
-            a = given.get(f)
-            return ty.UNKNOWN if a is None or isinstance(a, Packed) else self.atom(a) or ty.UNKNOWN
-
-        if issubclass(cls, tuple):
-            return ty.Tuple(tuple(of(f) for f in fields), cls)
-        return ty.Object(cls, tuple((f, of(f)) for f in fields))
-
     # ---- user functions ----
 
     def invoke_object(
@@ -584,6 +534,13 @@ class Inference(ContainerTypes):
             value = getattr(obj.value, expr.name, None)
             if value is not None:
                 return self.call_value(stmt, value, expr.args, expr.kwargs, expr.obj)
+        if isinstance(obj, ty.Tuple) and obj.cls is not tuple:
+            found = inspect.getattr_static(obj.cls, expr.name, None)
+            if expr.name == "_replace":  # the next round has a new tuple in its place
+                self.target(stmt, Uncharted("_replace", "its object is not known"))
+                return obj
+            if inspect.isfunction(found) and not expr.name.startswith("_"):
+                return self.call_value(stmt, found, (expr.obj, *expr.args), expr.kwargs, expr.obj)
         source = self.source_of_method(obj, expr, stmt)
         if source is support.table_update and expr.kwargs:
             self.target(stmt, Uncharted("the method update", "it has keyword arguments"))
@@ -649,6 +606,10 @@ class Inference(ContainerTypes):
             found = inspect.getattr_static(obj.cls, expr.name, None)
             if isinstance(found, property) and found.fget is not None:
                 return self.invoke_object(stmt, found.fget, (expr.obj,), (), expr.obj)
+            if obj.fields is not None and found is not None and not callable(found):
+                t = ty.generic(probe.type_of(found))  # of the class
+                self.target(stmt, Constant(t))
+                return t
             return ty.UNKNOWN
         if isinstance(obj, ty.Tuple) and expr.name in getattr(obj.cls, "_fields", ()):
             return obj.items[obj.cls._fields.index(expr.name)]  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from srcgrad.analysis import webs
+from srcgrad.analysis import constructors, webs
 from srcgrad.analysis.dims import plain_result
 from srcgrad.analysis.targets import Bound
 from srcgrad.errors import SourceUnavailable, UnsupportedSyntax
@@ -74,19 +74,6 @@ def _is_same(a: ir.Global) -> bool:
     return found is a.value
 
 
-def is_plain_record(cls: type) -> tuple[str, ...] | None:
-    """The fields of a class whose constructor only stores its arguments, else None."""
-    fields = getattr(cls, "_fields", None)
-    if issubclass(cls, tuple) and fields is not None:
-        return tuple(fields)
-    if dataclasses.is_dataclass(cls):
-        params = cls.__dataclass_params__  # type: ignore[attr-defined]
-        own_init = "__init__" in cls.__dict__ and params.init
-        if own_init and not hasattr(cls, "__post_init__"):
-            return tuple(f.name for f in dataclasses.fields(cls) if f.init)
-    return None
-
-
 def constant_atom(value: Any, name: str) -> ir.Atom:
     """A value known when compiling, as an atom: a literal, or an object handed to the module."""
     simple = value is None or isinstance(value, bool | int | float | complex | str | bytes)
@@ -115,6 +102,7 @@ class Program:
         self._running: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
         self._consulted: set[tuple[ir.Function, tuple[ty.Type, ...]]] = set()
         self._constants: dict[ir.Function, dict[str, Any]] = {}
+        self._constructors: dict[type, ir.Function | None] = {}
         self._variants: dict[tuple[ir.Function, tuple[bool, ...]], ir.Function] = {}
 
     # ---- rules ----
@@ -222,6 +210,21 @@ class Program:
             self._variants[key] = dataclasses.replace(fn, params=kept, body=(*start, *fn.body))
         rest = tuple(b for b, gone in zip(bound, held, strict=True) if not gone)
         return self._variants[key], rest
+
+    def constructor(self, cls: type) -> ir.Function | None:
+        """The function that stands for the constructor of a class, if it can be followed."""
+        if cls not in self._constructors:
+            source = (
+                user_source(inspect.getattr_static(cls, "__init__"))
+                if constructors.has_own(cls)
+                else None
+            )
+            made = None if source is None else constructors.as_function(cls, lowered(source))
+            self._constructors[cls] = made
+            if source is not None and made is not None:
+                self.lowered.append(lowered(source))
+                self.sources[f"{made.loc.file}:{made.loc.line}:{made.name}"] = source.digest
+        return self._constructors[cls]
 
     # ---- types ----
 

@@ -166,6 +166,7 @@ class _Sharpen(ContainerRewrites):
             return (
                 self.of_module(stmt)
                 or self.of_container(stmt)
+                or self.changed_copy(stmt)
                 or self.direct(stmt)
                 or self.unstar(stmt)
             )

@@ -33,6 +33,7 @@ _OF_FUNCTIONS = {len: "__len__", abs: "__abs__", float: "__float__", int: "__int
 NAMES = frozenset(
     [
         "__getitem__",
+        "__init__",
         *(f"__{n}__" for n in (*_BINARY.values(), *_COMPARE)),
         *(f"__r{n}__" for n in _BINARY.values()),
         *_UNARY.values(),

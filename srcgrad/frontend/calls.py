@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import inspect
 import itertools
+import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from srcgrad.frontend import comprehensions, functional
 from srcgrad.frontend.expressions import eager, held
 from srcgrad.frontend.functions import function_atom
-from srcgrad.frontend.resolve import callee, check_attribute, extend, fold
+from srcgrad.frontend.resolve import Handed, callee, check_attribute, extend, fold
 from srcgrad.frontend.scope import Scope, expression, lowers
-from srcgrad.ir.nodes import Atom, Call, Expr, Global, Method, Star
+from srcgrad.ir.nodes import Atom, Call, Expr, Global, Method, Root, Star, Var
 
 _REFUSED = {
     id(getattr(builtins, name)): (name, reason)
@@ -45,6 +48,9 @@ _KEEPING_METHODS = ("append", "appendleft", "extend", "insert", "add", "setdefau
 
 @lowers(ast.Call)
 def _call(scope: Scope, node: ast.Call) -> Expr:
+    above = _of_base_class(scope, node)
+    if above is not None:
+        return above
     target = callee(scope, node.func)
     _check_allowed(scope, node, target)
     special = comprehensions.consume(scope, node, target)
@@ -62,6 +68,48 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
     keeps = any(target is kept for kept in _KEEPERS) or _is_users_class(target)
     args, kwargs = arguments(scope, node, "keep" if keeps else "call")
     return Call(fn, args, kwargs)
+
+
+def _of_base_class(scope: Scope, node: ast.Call) -> Expr | None:
+    """`super().value(x)` as `Base.value(self, x)`, where no class has two bases to go through."""
+    match node.func:
+        case ast.Attribute(
+            value=ast.Call(func=ast.Name(id="super"), args=[], keywords=[]), attr=name
+        ):
+            pass
+        case _:
+            return None
+    held = scope.session.cells.get("__class__")
+    cls = None if held is None else held.value
+    params = scope.node.args.posonlyargs + scope.node.args.args
+    if not isinstance(cls, type) or scope.parent is not None or not params or _forked(cls):
+        return None
+    for base in cls.__mro__[1:]:
+        found = vars(base).get(name)
+        if inspect.isfunction(found):
+            args, kwargs = arguments(scope, node, "call")
+            module: Any = sys.modules.get(base.__module__)
+            path = base.__qualname__.split(".")
+            root = Root("namespace", base.__name__, Handed(base))
+            fn = Global(root, ("value", name), found)
+            for part in path:
+                module = getattr(module, part, None)
+            if module is base:
+                fn = Global(Root("module", base.__module__), (*path, name), found)
+            return Call(fn, (Var(params[0].arg), *args), kwargs)
+        if found is not None or (name == "__init__" and base is object):
+            return None
+    return None
+
+
+def _forked(cls: type) -> bool:
+    """Whether an object of this class may look methods up along more than one line of bases."""
+    todo, lines = [cls], 0
+    while todo:
+        one = todo.pop()
+        lines += len([b for b in one.__bases__ if vars(b).get("__init__")]) > 1
+        todo += type.__subclasses__(one)
+    return lines > 0
 
 
 def _as_display(node: ast.Call) -> ast.Dict:

@@ -481,8 +481,8 @@ class Walk:
                 self.container(stmt, expr, target)
             case Construct():
                 dots = [self.dot(a, 1) for b in target.args for a in bound_atoms(b)]
-                if issubclass(target.cls, tuple):
-                    self.bind(stmt, syn.tuple_of(dots))
+                if issubclass(target.cls, tuple) and isinstance(expr, ir.Call):
+                    self.bind(stmt, ast.Call(self.text.atom(expr.fn), dots, []))
                 else:
                     keys: list[ast.expr | None] = [ast.Constant(f) for f in target.fields]
                     self.bind(stmt, self.support("record_bar", ast.Dict(keys, dots)))

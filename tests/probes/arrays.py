@@ -927,3 +927,29 @@ def dtype_not_contiguous(m):
 @probe(np.array([1.0 + 2.0j, 0.5 - 1.0j]))
 def dtype_complex_argument(z):
     return (z * z.conj()).real.sum() + z.real[0] * z.imag[1]
+
+
+@probe(P)
+def np_add_reduceat(x):
+    return (np.add.reduceat(x, [0, 2]) ** 2).sum()
+
+
+@probe(V)
+def np_pad_where(x):
+    a = np.pad(x, 1)
+    b = np.pad(x, (1, 2), mode="edge")
+    c = np.where(x > 0, x**2, -x)
+    d = np.select([x < 0, x < 1], [x**2, x**3], default=x)
+    e = np.piecewise(x, [x < 0, x >= 0], [lambda v: v**2, lambda v: v**3])
+    return (a**2).sum() + (b * b).sum() + c.prod() + d.sum() + e.sum()
+
+
+@probe(S)
+def np_linalg_others(a):
+    return (
+        np.linalg.matrix_power(a, 3).sum()
+        + np.linalg.pinv(a).sum()
+        + np.linalg.multi_dot([a, a, a]).sum()
+        + np.linalg.cond(a + 5.0 * np.eye(3))
+        + np.linalg.eigvalsh(a + a.T).prod()
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import dataclasses
 import enum
 import functools
 import math
@@ -522,3 +523,71 @@ def tuple_star_build(x):
     t = (*x, x[0] * 2.0)
     u = [*t, *t[:1]]
     return u[0] * u[3] + u[-1] ** 2 * len(u)
+
+
+add("method_class", Quadratic.made, 1.3)
+
+
+add("method_of_child", Child(1.5, 0.5).value, 1.3)
+
+
+add("method_calls_others", Quadratic(1.5, 0.5).calls_others, 1.3)
+
+
+add("callable_child_object", Child(1.5, 0.5), 1.3)
+
+
+@probe(1.3, 0.4, wrt=(0, 1))
+def class_made_inside(x, y):
+    q = Quadratic(x, y)
+    return q.value(x) * q.total
+
+
+@probe(1.3, 0.4, wrt=(0, 1))
+def class_child_inside(x, y):
+    q = Child(x, y)
+    return q(x) + q.value(y)
+
+
+@probe(1.3)
+def class_operator(x):
+    q = Quadratic(x, 1.0) + Quadratic(2.0, x)
+    return q.a * q.b
+
+
+@probe(1.3)
+def class_getitem_len(x):
+    q = Quadratic(x, x**2)
+    return q[0] * q[1] * len(q)
+
+
+@probe(V)
+def dataclass_replace(x):
+    p = Params(np.outer(x, x), x[0])
+    q = dataclasses.replace(p, b=x[1])
+    return q.apply(x).sum() * q.b
+
+
+@probe(Point(1.3, 0.4))
+def namedtuple_fields(p):
+    a, b = p
+    return p.norm() * p.x + a * b + p[1] ** 2
+
+
+@probe(1.3)
+def namedtuple_made_inside(x):
+    p = Point(x, y=x * x)
+    q = Pair(p.x, b=p)
+    return p.norm() * q.b.y + q.a
+
+
+@probe(1.3)
+def namedtuple_replace(x):
+    p = Point(x, 2.0)._replace(y=x**2)
+    return p.x * p.y
+
+
+@probe(V)
+def module_class(x):
+    layer = helpers.Layer(x)
+    return layer.forward(x * 2.0)

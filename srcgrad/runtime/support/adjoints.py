@@ -40,6 +40,11 @@ class Record:
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None  # a field that its default value fills has no adjoint
+
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items())
         return f"Record({inside})"
@@ -162,6 +167,9 @@ def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
         and not hasattr(x, "__wrapped__")
     ):
         names = list(vars(x))
+    elif type(x).__module__ not in ("builtins", "numpy") and hasattr(type(x), "__slots__"):
+        slots = [s for c in type(x).__mro__ for s in _words(c.__dict__.get("__slots__", ()))]
+        names = [s for s in slots if hasattr(x, s)]
     else:
         return None
     if id(x) not in seen:
@@ -171,6 +179,10 @@ def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
     return seen[id(x)]
 
 
+def _words(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
+
+
 def add(a: Any, b: Any) -> Any:
     """The sum of two adjoints; neither is changed."""
     if b is None:
@@ -178,7 +190,9 @@ def add(a: Any, b: Any) -> Any:
     if a is None:
         return b
     if isinstance(a, list | tuple):
-        return [add(x, y) for x, y in zip(a, b, strict=True)]
+        total = Fields(a.names) if isinstance(a, Fields) else []
+        total.extend(add(x, y) for x, y in zip(a, b, strict=True))
+        return total
     if isinstance(a, dict):
         return {k: add(v, b.get(k)) for k, v in a.items()}
     if isinstance(a, Record):

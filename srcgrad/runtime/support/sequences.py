@@ -30,6 +30,7 @@ __all__ = [
     "filtered",
     "first_of",
     "from_the_end",
+    "instance",
     "is_extended",
     "keys_of",
     "largest_item",
@@ -149,6 +150,14 @@ def check_names(table: Any, *names: str) -> None:
     for name in table:
         if name not in names:
             raise TypeError(f"got an unexpected keyword argument {name!r}")
+
+
+def instance(cls: Any, **attributes: Any) -> Any:
+    """An object of a class with these attributes, made without its constructor."""
+    made = cls.__new__(cls)
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)
+    return made
 
 
 # ---- functions -------------------------------------------------------------

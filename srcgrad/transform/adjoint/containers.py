@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from srcgrad.analysis.targets import Construct, Container, Uncharted
+from srcgrad.analysis.targets import Construct, Container, Uncharted, bound_atoms
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.transform import syntax as syn
@@ -55,6 +55,15 @@ class Containers(Places):
     def container_memory(
         self, stmt: ir.Assign, expr: ir.Expr, target: Container | Construct, g: ast.expr
     ) -> None:
+        if isinstance(target, Construct):
+            for f, b in zip(target.fields, target.args, strict=True):
+                (a,) = bound_atoms(b)
+                if issubclass(target.cls, tuple):
+                    k = target.cls._fields.index(f)  # type: ignore[attr-defined]
+                    self.part_back(a, syn.expr("g[k]", g=g, k=syn.number(k)))
+                else:
+                    self.part_back(a, ast.Attribute(g, f, ast.Load()))
+            return
         if isinstance(target, Container) and isinstance(expr, ir.Op):
             cut = syn.call("len", self.primal(expr.args[0]))
             for a, part in zip(expr.args, ("g[:n]", "g[n:]"), strict=True):
