@@ -491,3 +491,25 @@ def test_factorisations_need_no_cubes():
 
 def test_an_element_that_is_read_twice_is_kept_once():
     assert text_of(overlapping).count("np.empty") == 1
+
+
+def test_additions_to_neighbours_are_gathered():
+    text = """
+def f(c, n):
+    a_bar = np.zeros(n)
+    for i in range(1, n - 1):
+        t = c[i] * 2.0
+        a_bar[i - 1] += t
+        a_bar[i + 1] -= t
+    return a_bar
+"""
+    shown = improved(text)
+    assert "if 1 < n - 1:\n        for i in range(n):" in shown
+    assert "a_bar[i] += t_row[i + 2] - t_row[i]" in shown
+    space = {"np": np}
+    for source in (text, shown):
+        exec(source, space)
+        results = [space["f"](np.arange(1.0, n + 1), n) for n in (1, 2, 3, 4, 7)]
+        kept = space.setdefault("kept", results)
+        for a, b in zip(kept, results, strict=True):
+            np.testing.assert_array_equal(a, b)

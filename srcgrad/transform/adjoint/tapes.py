@@ -109,7 +109,7 @@ class Tapes:
             if not _is_small(low):
                 if _mentions_changing(low, self):
                     return None
-                index, extent = _minus(index, low), _minus(extent, low)
+                index, extent = minus(index, low), minus(extent, low)
             indices.append(index)
             extents.append(_not_negative(extent))
         return Nest(loops[0], indices, extents)
@@ -121,7 +121,7 @@ class Tapes:
         if not isinstance(step, int) or step == 0 or start is None or stop is None:
             return None
         if step > 0:
-            return start[0], _minus(stop[1], syn.number(1))
+            return start[0], minus(stop[1], syn.number(1))
         return plus_one(stop[0]), start[1]
 
     def interval(self, a: ir.Atom, outer: ir.For, ranges: dict[str, Interval]) -> Interval | None:
@@ -174,8 +174,8 @@ class Tapes:
                 if a is None or b is None:
                     return None
                 if op == "add":
-                    return _plus(a[0], b[0]), _plus(a[1], b[1])
-                return _minus(a[0], b[1]), _minus(a[1], b[0])
+                    return plus(a[0], b[0]), plus(a[1], b[1])
+                return minus(a[0], b[1]), minus(a[1], b[0])
             case ir.Op("floordiv" | "mul" as op, (x, ir.Const(k))) if type(k) is int and k > 0:
                 a = self.interval(x, outer, ranges)
                 kind = ast.FloorDiv() if op == "floordiv" else ast.Mult()
@@ -244,7 +244,7 @@ def _constant(node: ast.expr) -> int | None:
     return value if type(value) is int else None
 
 
-def _plus(a: ast.expr, b: ast.expr) -> ast.expr:
+def plus(a: ast.expr, b: ast.expr) -> ast.expr:
     p, q = _constant(a), _constant(b)
     if p is not None and q is not None:
         return syn.number(p + q)
@@ -257,14 +257,14 @@ def _plus(a: ast.expr, b: ast.expr) -> ast.expr:
         if inner is not None:
             total = (inner if isinstance(a.op, ast.Add) else -inner) + q
             return (
-                _plus(a.left, syn.number(total))
+                plus(a.left, syn.number(total))
                 if total >= 0
-                else _minus(a.left, syn.number(-total))
+                else minus(a.left, syn.number(-total))
             )
     return ast.BinOp(a, ast.Add(), b)
 
 
-def _minus(a: ast.expr, b: ast.expr) -> ast.expr:
+def minus(a: ast.expr, b: ast.expr) -> ast.expr:
     p, q = _constant(a), _constant(b)
     if p is not None and q is not None:
         return syn.number(p - q)
@@ -275,15 +275,15 @@ def _minus(a: ast.expr, b: ast.expr) -> ast.expr:
         if inner is not None:
             total = (inner if isinstance(a.op, ast.Add) else -inner) - q
             return (
-                _plus(a.left, syn.number(total))
+                plus(a.left, syn.number(total))
                 if total >= 0
-                else _minus(a.left, syn.number(-total))
+                else minus(a.left, syn.number(-total))
             )
     return ast.BinOp(a, ast.Sub(), b)
 
 
 def plus_one(a: ast.expr) -> ast.expr:
-    return _plus(a, syn.number(1))
+    return plus(a, syn.number(1))
 
 
 def _is_small(low: ast.expr) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.tapes import minus, plus
 from srcgrad.transform.loops.accesses import Function, summary
-from srcgrad.transform.loops.order import commutes
+from srcgrad.transform.loops.order import commutes, runs
 
 
 def distribute(fn: Function) -> None:
@@ -93,25 +96,120 @@ def _split(
     moved: list[ast.AugAssign],
     outer: ast.stmt,
 ) -> list[ast.stmt]:
+    groups = _groups(moved, counter)
+    span = max(g.span for g in groups)
+    start = args[0].value if len(args) == 2 and isinstance(args[0], ast.Constant) else 0
+    assert isinstance(start, int)
+    shift = max(span - start, 0)  # of the buffers, which are zero on both sides of what is stored
     buffers: dict[str, str] = {}
+    top = fn.node.body
     for s in moved:
-        assert isinstance(s.value, ast.Name)
-        if s.value.id not in buffers:
-            buffers[s.value.id] = fn.fresh(f"{s.value.id}_row")
-            made = syn.assign(
-                buffers[s.value.id],
-                syn.call("np.empty", syn.call("max", asts.copied(args[-1]), ast.Constant(0))),
-            )
-            top = fn.node.body
-            top.insert(top.index(outer), made)
-    index = syn.name(counter)
+        value = _value(s)
+        if value not in buffers:
+            buffers[value] = fn.fresh(f"{value}_row")
+            size = syn.call("max", asts.copied(args[-1]), ast.Constant(0))
+            made = syn.call("np.zeros" if span else "np.empty", _plus(size, shift + span))
+            top.insert(top.index(outer), syn.assign(buffers[value], made))
     rest = [s for s in loop.body if s not in moved]
     for value, buffer in buffers.items():
-        place = ast.Subscript(syn.name(buffer), index, ast.Load())
-        rest.append(syn.assign(place, syn.name(value)))
+        rest.append(syn.assign(_element(buffer, counter, shift), syn.name(value)))
     out: list[ast.stmt] = [ast.For(loop.target, loop.iter, rest, [])]
-    for s in moved:
-        assert isinstance(s.value, ast.Name)
-        s.value = ast.Subscript(syn.name(buffers[s.value.id]), syn.name(counter), ast.Load())
-        out.append(ast.For(asts.copied(loop.target), asts.copied(loop.iter), [s], []))
+    for g in groups:
+        out += g.loop(loop, counter, start, args[-1], buffers, shift)
     return out
+
+
+def _value(s: ast.AugAssign) -> str:
+    assert isinstance(s.value, ast.Name)
+    return s.value.id
+
+
+def _plus(e: ast.expr, k: int) -> ast.expr:
+    e = asts.copied(e)
+    return plus(e, ast.Constant(k)) if k >= 0 else minus(e, ast.Constant(-k))
+
+
+def _element(buffer: str, counter: str, k: int) -> ast.expr:
+    return ast.Subscript(syn.name(buffer), _plus(syn.name(counter), k), ast.Load())
+
+
+# ---- additions to neighbours in one row --------------------------------------------------------
+
+
+@dataclass
+class _Group:
+    """Additions to places of one row of an array, that differ by constants only."""
+
+    position: int | None  # of the index that runs; None: any other addition, alone
+    parts: list[tuple[ast.AugAssign, int]] = field(default_factory=list)  # and the constants
+
+    @property
+    def span(self) -> int:
+        offsets = [k for _, k in self.parts]
+        return max(offsets) - min(offsets)
+
+    def loop(
+        self,
+        loop: ast.For,
+        counter: str,
+        start: int,
+        stop: ast.expr,
+        buffers: Mapping[str, str],
+        shift: int,
+    ) -> list[ast.stmt]:
+        """The additions as a loop; those to neighbours are gathered, so that each place is
+        written once."""
+        first = self.parts[0][0]
+        if self.span == 0 or self.position is None:
+            out: list[ast.stmt] = []
+            for s, _ in self.parts:
+                s.value = _element(buffers[_value(s)], counter, shift)
+                out.append(ast.For(asts.copied(loop.target), asts.copied(loop.iter), [s], []))
+            return out
+        total: ast.expr | None = None
+        for s, k in self.parts:
+            term = _element(buffers[_value(s)], counter, shift - k)
+            if total is None:
+                total = term if isinstance(s.op, ast.Add) else ast.UnaryOp(ast.USub(), term)
+            else:
+                total = ast.BinOp(total, s.op, term)
+        assert total is not None and isinstance(first.target, ast.Subscript)
+        first.target.slice = _with_index(first.target.slice, self.position, syn.name(counter))
+        added = ast.AugAssign(first.target, ast.Add(), total)
+        offsets = [k for _, k in self.parts]
+        low, high = start + min(offsets), _plus(stop, max(offsets))
+        over = syn.call("range", *([syn.number(low)] if low else []), high)
+        return [ast.If(runs(loop), [ast.For(asts.copied(loop.target), over, [added], [])], [])]
+
+
+def _with_index(key: ast.expr, position: int, index: ast.expr) -> ast.expr:
+    if not isinstance(key, ast.Tuple):
+        return index
+    items = [index if d == position else asts.copied(i) for d, i in enumerate(key.elts)]
+    return ast.Tuple(items, ast.Load())
+
+
+def _groups(moved: list[ast.AugAssign], counter: str) -> list[_Group]:
+    out: dict[str, _Group] = {}
+    for n, s in enumerate(moved):
+        array, key = _place(s)
+        items = key.elts if isinstance(key, ast.Tuple) else [key]
+        running = [d for d, e in enumerate(items) if counter in syn.names_in(e)]
+        offset = _offset(items[running[0]], counter) if len(running) == 1 else None
+        if offset is None:
+            out[f"alone {n}"] = _Group(None, [(s, 0)])
+            continue
+        row = ast.dump(_with_index(key, running[0], ast.Constant(None)))
+        out.setdefault(f"{array} {row}", _Group(running[0])).parts.append((s, offset))
+    return list(out.values())
+
+
+def _offset(e: ast.expr, counter: str) -> int | None:
+    match e:
+        case ast.Name(n) if n == counter:
+            return 0
+        case ast.BinOp(ast.Name(n), ast.Add(), ast.Constant(int(k))) if n == counter:
+            return k
+        case ast.BinOp(ast.Name(n), ast.Sub(), ast.Constant(int(k))) if n == counter:
+            return -k
+    return None

@@ -14,6 +14,7 @@ from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.accesses import Access, Function, summary
+from srcgrad.transform.loops.numbers import numbers
 from srcgrad.transform.loops.order import (
     apart,
     commutes,
@@ -117,6 +118,8 @@ class _Pair:
             return False
         bound_later = {n for s in middle for n in syn.names_bound(s)}
         ahead, during, behind = Uses(forward), Uses(middle), Uses(reverse)
+        if not got.added <= numbers(self.fn):
+            return False
         for v in got.assigned | got.added:
             if v in got.added and v not in got.assigned:
                 if not self._is_unused_sum(v, got.read, back.read, middle):

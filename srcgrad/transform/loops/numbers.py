@@ -22,8 +22,13 @@ def numbers(fn: Function) -> set[str]:
     """
     given = {a.arg for a in asts.walk(fn.node) if isinstance(a, ast.arg)}
     bound: dict[str, list[ast.expr | None]] = {}
+    shapes = {
+        s.targets[0].id
+        for s in asts.walk(fn.node)
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and _is_shape(s.value)
+    }
     for s in asts.walk(fn.node):
-        for name, value in _bindings(s):
+        for name, value in _bindings(s, shapes):
             bound.setdefault(name, []).append(value)
     found = set(bound) - given
     while True:
@@ -33,12 +38,20 @@ def numbers(fn: Function) -> set[str]:
         found = kept
 
 
-def _bindings(s: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
+def _is_shape(e: ast.expr) -> bool:
+    return isinstance(e, ast.Attribute) and e.attr == "shape"
+
+
+def _bindings(s: ast.AST, shapes: set[str]) -> Iterator[tuple[str, ast.expr | None]]:
     match s:
         case ast.Assign([ast.Name(name)], value):
             yield name, value
         case ast.For(ast.Name(name), ast.Call(ast.Name("range"))):
             yield name, ast.Constant(0)
+        case ast.Assign([ast.Tuple(names)], ast.Name(shape)) if shape in shapes:
+            for n in names:
+                if isinstance(n, ast.Name):
+                    yield n.id, ast.Constant(0)
         case ast.Assign(targets):
             for t in targets:
                 for name in syn.names_bound(t):
