@@ -41,6 +41,15 @@ class State:
         return tuple(k for k in self.kept if k.how == "object")
 
 
+def states_of(unit: Unit) -> dict[int, State]:
+    """The states of a function's checkpointed loops."""
+    return {
+        s.sid: state_of(unit, s)
+        for s in ir.walk(unit.body)
+        if isinstance(s, ir.For) and unit.checkpointed(s)
+    }
+
+
 def state_of(unit: Unit, stmt: ir.For) -> State:
     """Find the state of a checkpointed loop, and refuse a loop that can't be run again.
 
@@ -169,4 +178,4 @@ def _impure(unit: Unit, target: object, seen: set[object]) -> Iterator[str]:
                 yield from _impure(unit, facts.targets.get(stmt.sid), seen)
 
 
-__all__ = ["Kept", "State", "impure_call", "is_message", "state_of"]
+__all__ = ["Kept", "State", "impure_call", "is_message", "states_of"]

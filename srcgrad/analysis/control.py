@@ -78,6 +78,24 @@ def always_leaves(block: ir.Block) -> bool:
     return False
 
 
+def reversed_(unit: Unit, kept: set[int]) -> set[int]:
+    """Statements, and compound statements around them, that the reverse sweep visits."""
+    out: set[int] = set()
+
+    def visit(block: ir.Block) -> bool:
+        hit = False
+        for stmt in block:
+            inner = [visit(b) for b in ir.blocks(stmt)]
+            own = unit.differentiates(stmt) or stmt.sid in kept
+            if own or any(inner):
+                out.add(stmt.sid)
+                hit = True
+        return hit
+
+    visit(unit.body)
+    return out
+
+
 @dataclass
 class Instrument:
     """One rewriting of one unit's body; `reversed_` are the statements with something to

@@ -7,9 +7,11 @@ The analysis does not follow the order of statements: a class is one fact about 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.moves import Move, settle_moves
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import (
     Bound,
@@ -83,6 +85,7 @@ class Effects:
     parent: dict[str, str] = field(default_factory=dict)
     marks: set[str] = field(default_factory=set)
     global_stores: list[ir.Stmt] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
     # The classes of `marks`, with how many marks there were; None once classes were joined.
     _stored: tuple[int, set[str]] | None = None
 
@@ -120,6 +123,15 @@ class Effects:
         if None not in names and all(may_hold_memory(self.type(n)) for n in names if n):
             self.union(*names)  # type: ignore[arg-type]
 
+    def bind(self, stmt: ir.Stmt, target: str, source: ir.Atom) -> None:
+        """`target = source`: another name for an array, or its only one from now on."""
+        if isinstance(source, ir.Var) and all(
+            isinstance(self.type(n), ty.Array) for n in (target, source.name)
+        ):
+            self.moves.append(Move(stmt.sid, target, source.name))
+        else:
+            self.share(target, source)
+
     def store(self, base: ir.Atom, stmt: ir.Stmt) -> None:
         if isinstance(base, ir.Var):
             self.marks.add(base.name)
@@ -127,17 +139,22 @@ class Effects:
             self.global_stores.append(stmt)
 
 
-def effects(program: Program, facts: Facts) -> Effects:
-    """Find the alias classes of a function and which of them are written."""
+def effects(program: Program, facts: Facts, marks: Iterable[str] = ()) -> Effects:
+    """Find the alias classes of a function and which of them are written.
+
+    Arguments: `marks` are variables that are written by the function's callers.
+    """
     out = Effects(facts)
+    out.marks.update(marks)
     for stmt in ir.walk(facts.fn.body):
         _stmt(program, facts, out, stmt)
+    settle_moves(out)
     return out
 
 
 def written_in(program: Program, found: Effects, block: ir.Block) -> set[str]:
     """The memory classes (their roots) that a block of a function may write."""
-    part = Effects(found.facts, dict(found.parent))
+    part = Effects(found.facts, dict(found.parent))  # whose moves nobody asks for
     for stmt in ir.walk(block):
         _stmt(program, found.facts, part, stmt)
     return {found.root(name) for name in part.marks}
@@ -196,7 +213,7 @@ def _stmt(program: Program, facts: Facts, out: Effects, stmt: ir.Stmt) -> None:
             out.store(stmt.base, stmt)
             out.share(stmt.base, stmt.value)
         case ir.Exit(kind="return") if stmt.value is not None:
-            out.share(RESULT, stmt.value)
+            out.bind(stmt, RESULT, stmt.value)
         case _:
             pass
 
@@ -212,7 +229,7 @@ def _expr(
     found = facts.targets.get(stmt.sid)
     match expr:
         case ir.Var() if target is not None:
-            out.share(target, expr)
+            out.bind(stmt, target, expr)
         case ir.Index(obj, key) if target is not None:
             if not (isinstance(facts.of(obj), ty.Array) and surely_copies(facts, key)):
                 out.share(target, obj)

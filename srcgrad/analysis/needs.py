@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from srcgrad.analysis.callees import read_back
 from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.lanes import Lanes, source
 from srcgrad.analysis.partials import (
@@ -22,6 +23,7 @@ from srcgrad.analysis.partials import (
     takes_thin,
     vjp_term,
 )
+from srcgrad.analysis.rerun import runs_again
 from srcgrad.analysis.targets import (
     Bound,
     Construct,
@@ -43,8 +45,13 @@ _CHEAP = frozenset(
 )  # fmt: skip
 
 
+SHAPE = "~"  # before a variable of which only the shape is read
+
+
 @dataclass
 class Needs:
+    """What the reverse of a statement reads: variables before and after it, contents of memory."""
+
     before: set[str] = field(default_factory=set)
     after: set[str] = field(default_factory=set)
     contents: set[str] = field(default_factory=set)
@@ -75,30 +82,8 @@ class NeedsTable:
         if name not in self._rerun:
             self._rerun[name] = None
             if self.unit.program.reruns:
-                self._rerun[name] = self._runs_again(name)
+                self._rerun[name] = runs_again(self, name)
         return self._rerun[name]
-
-    def _runs_again(self, name: str) -> ir.Assign | None:
-        unit = self.unit
-        defs = unit.defs.get(name, [])
-        if len(defs) != 1 or not isinstance(defs[0], ir.Assign) or name in unit.params:
-            return None
-        stmt = defs[0]
-        if not unit.loops[stmt.sid] or stmt.inplace or not self._cheap(stmt):
-            return None
-        if not isinstance(unit.type(name), ty.Number) or isinstance(stmt.value, ir.Var | ir.Const):
-            return None
-        here = unit.place[stmt.sid]
-        for reader in unit.readers.get(name, ()):
-            there = unit.place[reader.sid]
-            if there[: len(here) - 1] != here[:-1] or there[len(here) - 1][0] != here[-1][0]:
-                return None
-        roots, _ = self.roots_of(ir.operands(stmt.value))
-        loop = unit.by_sid[unit.loops[stmt.sid][-1]]
-        if name in roots or not isinstance(loop, ir.For):
-            return None
-        written = {v.name for s in ir.walk(loop.body) for v in ir.writes(s)}
-        return None if roots & written else stmt
 
     # ---- computing a temporary again ----
 
@@ -169,7 +154,7 @@ class NeedsTable:
         if len(defs) != 1 or not isinstance(defs[0], ir.Assign):
             return None
         stmt = defs[0]
-        if not self._cheap(stmt):
+        if not self.is_cheap(stmt):
             return None
         here = unit.place[stmt.sid]
         last = here[-1][1]
@@ -180,7 +165,8 @@ class NeedsTable:
             last = max(last, there[len(here) - 1][1])
         return stmt if self._undisturbed(stmt, here[-1][1], last) else None
 
-    def _cheap(self, stmt: ir.Assign) -> bool:
+    def is_cheap(self, stmt: ir.Assign) -> bool:
+        """Whether the value of a definition costs less to compute again than to keep."""
         unit, t = self.unit, self.unit.type(stmt.target.name)
         match stmt.value:
             case ir.Op(op, _):
@@ -344,7 +330,7 @@ class NeedsTable:
             case ir.Assign():
                 self._assign(stmt, out)
                 if may_get_nothing(self.unit, stmt):
-                    out.after.add(stmt.target.name)
+                    out.after.add(SHAPE + stmt.target.name)
             case ir.Store():
                 self._store(stmt, out)
             case ir.StoreAttr():
@@ -363,10 +349,29 @@ class NeedsTable:
 
     def _shape(self, out: Needs, atom: ir.Atom) -> None:
         """Only the shape is read: the elements may have changed.  A shadow has the same shape."""
-        if isinstance(atom, ir.Var) and self.has_shadow(atom.name):
-            return
-        names, _ = self.roots_of([atom])
-        out.before |= names
+        out.before |= self.shapes_of([] if self.has_shadow(atom) else [atom])
+
+    def _reference(self, out: Needs, atom: ir.Atom) -> None:
+        """The object itself is read, whatever it holds by then."""
+        out.before |= self.roots_of([] if self.has_shadow(atom) else [atom])[0]
+
+    def shapes_of(self, atoms: Iterable[ir.Atom]) -> set[str]:
+        """What is read where only shapes are: of arrays their shapes, of indices the values."""
+        out: set[str] = set()
+        for a in atoms:
+            if not isinstance(a, ir.Var):
+                continue
+            again = self.again(a.name) or self.rerun(a.name)
+            if again is None:
+                out.add(SHAPE + a.name)
+            elif isinstance(again.value, ir.Index):
+                out |= self.shapes_of([again.value.obj])
+                out |= self.roots_of(ir.key_atoms(again.value.key))[0]
+            elif self._is_shape(again.value):
+                out |= self.shapes_of(ir.operands(again.value))
+            else:
+                out |= self.roots_of([a])[0]
+        return out
 
     def _assign(self, stmt: ir.Assign, out: Needs) -> None:
         unit = self.unit
@@ -412,14 +417,12 @@ class NeedsTable:
             v, again = obj, self.again(obj.name)
         return v
 
-    def has_shadow(self, name: str) -> bool:
+    def has_shadow(self, a: ir.Atom) -> bool:
         """Whether a variable's shadow is at hand wherever its reverse reads its shape."""
         unit = self.unit
-        return (
-            unit.is_active(name)
-            and unit.kind(name) == "memory"
-            and isinstance(unit.type(name), ty.Array)
-        )
+        if not isinstance(a, ir.Var) or not isinstance(unit.type(a.name), ty.Array):
+            return False
+        return unit.is_active(a) and unit.kind(a.name) == "memory"
 
     def _read_keys(self, out: Needs, expr: ir.Expr) -> None:
         atoms = ir.operands(expr)[1:] if not isinstance(expr, ir.Var) else ()
@@ -439,8 +442,8 @@ class NeedsTable:
                     self._result(out, stmt)
             case Library():
                 for term in self.library_terms(stmt, expr, target):
-                    names, contents = self.roots_of(term.reads())
-                    out.before |= names
+                    names, contents = self.roots_of(term.values())
+                    out.before |= names | self.shapes_of(term.shapes())
                     out.contents |= contents
                     if term.reads_out() and isinstance(stmt, ir.Assign):
                         out.after.add(stmt.target.name)
@@ -454,22 +457,17 @@ class NeedsTable:
             case User():
                 out.after.add(saved_name(stmt))
                 if target.closure is not None:
-                    self._shape(out, target.closure)
-                # The callee's reverse sweep may read the arrays that it was given or returned.
-                handed = [*ir.operands(expr), *ir.writes(stmt)]
-                out.contents |= {
-                    self.unit.fx.root(a.name)
-                    for a in handed
-                    if isinstance(a, ir.Var) and self.unit.fx.memory(a.name)
-                }
+                    self._reference(out, target.closure)
+                assert isinstance(stmt, ir.Assign | ir.Effect)
+                out.contents |= read_back(self.unit, stmt, target)
             case Container() if isinstance(expr, ir.Op):
-                self._shape(out, expr.args[0])  # where the two were joined
+                self._reference(out, expr.args[0])  # where the two were joined
             case Container():
                 if target.name == "pop" and isinstance(stmt, ir.Assign):
                     out.after.add(stmt.target.name)
                 for a in ir.operands(expr):
                     if isinstance(a, ir.Var):
-                        self._shape(out, a)
+                        self._reference(out, a)
             case Construct():
                 return
 
@@ -486,19 +484,19 @@ class NeedsTable:
         defs = unit.defs.get(v.name, [])
         if len(defs) == 1 and isinstance(defs[0], ir.Assign) and isinstance(defs[0].value, ir.Var):
             if not unit.loops[defs[0].sid] and v.name not in unit.params:
-                return self.roots_of([v])[0] | self.thin_needs(defs[0].value)
+                return self.shapes_of([v]) | self.thin_needs(defs[0].value)
         call = unit.facts.targets.get(defs[0].sid) if len(defs) == 1 else None
         if not isinstance(call, Library) or not isinstance(defs[0], ir.Assign):
-            return self.roots_of([v])[0]
+            return self.shapes_of([v])
         if unit.loops[defs[0].sid] or v.name in unit.params:
-            return self.roots_of([v])[0]  # the value may be of an earlier definition
+            return self.shapes_of([v])  # the value may be of an earlier definition
         out: set[str] = set()
         result = unit.type(v.name)
         for term in self.library_terms(defs[0], defs[0].value, call):
             if not isinstance(term.operand, ir.Var):
-                return self.roots_of([v])[0]
+                return self.shapes_of([v])
             if not takes_thin(term, unit.type(term.operand.name), result):
-                return self.roots_of([v])[0]
+                return self.shapes_of([v])
             if stays_thin(unit.facts, term, result) or source(term) is not None:
                 out |= self.thin_needs(term.operand)
         return out
@@ -552,12 +550,14 @@ class NeedsTable:
                     out.before.add(stmt.target.name)
                 if isinstance(term.operand, ir.Var):
                     self._shape(out, term.operand)
-        self._shape(out, stmt.value.args[0])
+        self._reference(out, stmt.value.args[0])
 
     def _store(self, stmt: ir.Store, out: Needs) -> None:
         self._read(out, ir.key_atoms(stmt.key))
-        self._shape(out, stmt.base)
-        place = ty.UNKNOWN if stmt.op is not None else self.unit.place_type(stmt)
+        self._reference(out, stmt.base)
+        plain = stmt.op in (None, *ir.AT_OPERATORS)
+        plain |= stmt.op in ("add", "sub") and self.unit.basic(stmt.key)
+        place = self.unit.place_type(stmt) if plain else ty.UNKNOWN
         if must_reduce(self.unit.facts.of(stmt.value), place):
             if not isinstance(self.unit.facts.of(stmt.value), ty.Number):
                 self._shape(out, stmt.value)
@@ -575,7 +575,7 @@ class NeedsTable:
             return
         for a in ir.operands(stmt.value):
             if isinstance(a, ir.Var):
-                self._shape(out, a)
+                self._reference(out, a)
 
 
 def saved_name(stmt: ir.Stmt) -> str:
@@ -583,4 +583,4 @@ def saved_name(stmt: ir.Stmt) -> str:
     return f"saved%{stmt.sid}"
 
 
-__all__ = ["Bound", "Needs", "NeedsTable", "Packed", "must_reduce", "saved_name"]
+__all__ = ["SHAPE", "Bound", "Needs", "NeedsTable", "Packed", "must_reduce", "saved_name"]

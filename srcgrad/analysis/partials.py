@@ -49,12 +49,52 @@ class Term:
                 out.append(b)
         return tuple(out)
 
+    def values(self) -> tuple[ir.Atom, ...]:
+        """Those of which more than the shape is read."""
+        shapes = self.shapes()
+        return tuple(a for a in self.reads() if a not in shapes)
+
+    def shapes(self) -> tuple[ir.Atom, ...]:
+        """The atoms of which the formula reads the shape only."""
+        only = [n for n in _names(self.formula) if n not in ("g", "out", *valued(self.formula))]
+        found = [b for n in only if isinstance(b := self.env.get(n), ir.Var)]
+        other = {n: b for n, b in self.env.items() if n in _names(self.formula) and n not in only}
+        kept = [a for b in other.values() if not isinstance(b, ast.expr) for a in bound_atoms(b)]
+        return tuple(a for a in found if a not in kept)
+
     def reads_out(self) -> bool:
         return "out" in _names(self.formula)
 
     def cotangents(self) -> int:
         """How often the formula mentions the cotangent."""
         return sum(isinstance(n, ast.Name) and n.id == "g" for n in asts.walk(self.formula))
+
+
+# Helpers that read of the argument at a position no more than its shape and dtype.
+_SHAPED = {
+    "unbroadcast": 1,
+    "sum_back": 1,
+    "concatenate_back": 1,
+    "vstack_back": 1,
+    "stack_back": 1,
+}
+_SHAPES = ("shape", "size", "ndim", "dtype")
+
+
+def valued(node: ast.AST) -> set[str]:
+    """Names in a piece of syntax of which more is read than shape and dtype."""
+    match node:
+        case ast.Name(id=name):
+            return {name}
+        case ast.Attribute(ast.Name(), attr) if attr in _SHAPES:
+            return set()
+        case ast.Call(ast.Attribute(ast.Name("support"), name), args, keywords):
+            spared = _SHAPED.get(name)
+            parts = [a for k, a in enumerate(args) if k != spared or not isinstance(a, ast.Name)]
+            return set().union(*map(valued, [*parts, *(k.value for k in keywords)]))
+        case ast.Call(ast.Attribute(ast.Name("np"), "shape" | "size" | "ndim"), [ast.Name()]):
+            return set()
+    return set().union(*map(valued, ast.iter_child_nodes(node)))
 
 
 _KNOWN: dict[int, tuple[ast.expr, tuple[str, ...]]] = {}  # by id of the node, kept alive here

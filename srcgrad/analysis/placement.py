@@ -23,15 +23,20 @@ class Save:
     var: str
     when: str  # "before", "after", or "again": computed again at the head of the reverse
     taped: bool
+    outline: bool = False  # is its shape all that is read of it
 
 
 def place(
-    found: Recording, saved: Mapping[int, set[str]], consumers: Mapping[str, set[int]]
+    found: Recording,
+    saved: Mapping[int, set[str]],
+    valued: Mapping[int, set[str]],
+    consumers: Mapping[str, set[int]],
 ) -> None:
     """Decide for each value that must outlive an assignment where it is kept.
 
     Arguments: the recording, which gets the saves; the variables that each statement must
-    not lose; the statements whose reverse reads a variable.
+    not lose, and those of which it is more than the shape; the statements whose reverse reads a
+    variable.
     """
     unit = found.unit
     bound = bound_before(unit)
@@ -41,7 +46,9 @@ def place(
                 continue
             if unit.is_active(name) and unit.kind(name) == "memory" and found.is_tracked(name):
                 continue
-            found.saves.setdefault(sid, []).append(_save(found, consumers, sid, name, bound))
+            save = _save(found, consumers, sid, name, bound)
+            save.outline = name not in valued.get(sid, ()) and _has_outline(unit.type(name))
+            found.saves.setdefault(sid, []).append(save)
     for sid, state in found.states.items():
         found.initial += [
             k.name for k in state.kept if k.name not in {*bound[sid], *found.initial}
@@ -70,6 +77,13 @@ def _save(
     if name not in found.initial:
         found.initial.append(name)
     return Save(sid, name, "before", bool(loops))
+
+
+def _has_outline(t: ty.Type) -> bool:
+    """Whether a value may be replaced by one of the same shape where nothing else is read."""
+    if isinstance(t, ty.Tuple):
+        return any(map(_has_outline, t.items))
+    return isinstance(t, ty.Array | ty.Unknown)
 
 
 _AGAIN = frozenset(["neg", "pos", "add", "sub", "mul"])

@@ -7,15 +7,17 @@ automatic differentiation, 2005); a store keeps the elements it overwrites, neve
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from srcgrad.analysis.checkpoint import State, state_of
-from srcgrad.analysis.control import Control, Instrument, upward_exposed
+from srcgrad.analysis.callees import written_by
+from srcgrad.analysis.checkpoint import State, states_of
+from srcgrad.analysis.control import Control, Instrument, reversed_, upward_exposed
 from srcgrad.analysis.effects import WRITES, may_hold_memory
-from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
+from srcgrad.analysis.needs import SHAPE, Needs, NeedsTable, saved_name
 from srcgrad.analysis.placement import Save, bound_before, place
-from srcgrad.analysis.targets import Container, Library, bound_atoms
+from srcgrad.analysis.targets import Container, Library, User, bound_atoms
 from srcgrad.analysis.tracking import tracked_classes
 from srcgrad.analysis.trying import close_handlers
 from srcgrad.analysis.unit import Unit
@@ -38,6 +40,8 @@ class Recording:
     initial: list[str] = field(default_factory=list)  # variables bound before anything else
     reversed_: set[int] = field(default_factory=set)
     needed: set[str] = field(default_factory=set)  # every variable that the reverse sweep reads
+    values: set[str] = field(default_factory=set)  # those of which it reads more than the shape
+    at_exit: set[str] = field(default_factory=set)  # what is needed where the function ends
     # handlers (of which `try`, the how manieth) that the reverse sweep can't go back through
     closed: set[tuple[int, int]] = field(default_factory=set)
     states: dict[int, State] = field(default_factory=dict)  # of checkpointed loops
@@ -53,7 +57,11 @@ class Recording:
     def restores(self, name: str) -> bool:
         """Whether the reverse sweep may bring back older elements of a variable's memory."""
         unit = self.unit
-        if not unit.fx.memory(name):
+        root = unit.fx.root
+        roots = {root(name)}
+        for _ in unit.fx.moves:
+            roots |= {root(m.source) for m in unit.fx.moves if root(m.target) in roots}
+        if not any(unit.fx.stored(root) for root in roots):
             return False
         if self.undone:
             return True
@@ -75,16 +83,16 @@ def record(unit: Unit, names: Names) -> Recording:
     needs = NeedsTable(unit)
     unit.masked = needs.lanes.masked
     found = Recording(unit, needs, Control())
-    _find_states(found)
+    found.states = states_of(unit)
     found.tracked = tracked_classes(unit)
     flow = _Flow(found)
     flow.run()
-    found.reversed_ = _reversed(unit, flow)
+    found.reversed_ = reversed_(unit, {*flow.undone, *flow.saved})
     work = Instrument(unit, needs, names, found.reversed_, flow.needed_anywhere())
     body = work.run()
     unit.refresh(body)
     found.control = work.control
-    _find_states(found)
+    found.states = states_of(unit)
     needs._again.clear()
     needs._places.clear()
     needs._writers.clear()
@@ -92,40 +100,15 @@ def record(unit: Unit, names: Names) -> Recording:
     needs.reran.clear()
     flow = _Flow(found)
     flow.run()
-    found.reversed_ = _reversed(unit, flow)
+    found.reversed_ = reversed_(unit, {*flow.undone, *flow.saved})
     found.undone = flow.undone
     found.rewound = flow.rewound
+    found.values, found.at_exit = flow.values, flow.at_exit
+    unit.kept_by_call = flow.kept_by_call
     found.needed = flow.needed_anywhere()
-    place(found, flow.saved, flow.consumers)
+    place(found, flow.saved, flow.valued, flow.consumers)
     close_handlers(found)
     return found
-
-
-def _find_states(found: Recording) -> None:
-    unit = found.unit
-    found.states = {
-        s.sid: state_of(unit, s)
-        for s in ir.walk(unit.body)
-        if isinstance(s, ir.For) and unit.checkpointed(s)
-    }
-
-
-def _reversed(unit: Unit, flow: _Flow) -> set[int]:
-    """Statements, and compound statements around them, that the reverse sweep visits."""
-    out: set[int] = set()
-
-    def visit(block: ir.Block) -> bool:
-        hit = False
-        for stmt in block:
-            inner = [visit(b) for b in ir.blocks(stmt)]
-            own = unit.differentiates(stmt) or stmt.sid in flow.undone or stmt.sid in flow.saved
-            if own or any(inner):
-                out.add(stmt.sid)
-                hit = True
-        return hit
-
-    visit(unit.body)
-    return out
 
 
 # ---- the flow of needs -----------------------------------------------------------------
@@ -138,8 +121,12 @@ class _Flow:
         self.found = found
         self.unit = found.unit
         self.saved: dict[int, set[str]] = {}
+        self.valued: dict[int, set[str]] = {}  # those of which more than the shape is read
         self.undone: set[int] = set()
         self.rewound: dict[int, set[str]] = {}
+        self.kept_by_call: dict[int, set[str]] = {}
+        self.values: set[str] = set()
+        self.at_exit: set[str] = set()
         self.consumers: dict[str, set[int]] = {}
         self.contents: set[str] = set()
         self.breaks: list[list[Live]] = []
@@ -151,17 +138,17 @@ class _Flow:
         start: Live = frozenset()
         unit = self.unit
         for name, group in zip(unit.params, unit.spec.groups, strict=False):
-            if group is not None and unit.fx.memory(name):
-                # The caller may read these elements again: leave them as they were.
+            if group in unit.spec.kept and unit.fx.memory(name):
+                # The caller reads these elements again: leave them as they were.
                 start |= {"@" + unit.fx.root(name)}
-        self.block(unit.body, start)
+        self.at_exit |= self.block(unit.body, start) or set()
 
     @cached_property
     def bound_before(self) -> dict[int, frozenset[str]]:
         return bound_before(self.unit)
 
     def needed_anywhere(self) -> set[str]:
-        return set(self.consumers)
+        return {n.removeprefix(SHAPE) for n in self.consumers}
 
     def of(self, stmt: ir.Stmt) -> Needs:
         got = self.cache.get(stmt.sid)
@@ -210,8 +197,7 @@ class _Flow:
                     v = self.found.needs.container(v)
                     if not self._outlives(v.name, stmt):
                         continue
-                    names, _ = self.found.needs.roots_of([v])
-                    out |= names
+                    out |= self.found.needs.shapes_of([v])
         return out
 
     def _outlives(self, name: str, stmt: ir.Stmt) -> bool:
@@ -228,7 +214,9 @@ class _Flow:
 
     def use(self, stmt: ir.Stmt, needs: Needs) -> None:
         for n in (*needs.before, *needs.after):
-            self.consumers.setdefault(n, set()).add(stmt.sid)
+            self.consumers.setdefault(n.removeprefix(SHAPE), set()).add(stmt.sid)
+            if not n.startswith(SHAPE):
+                self.values.add(n)
 
     def block(self, block: ir.Block, live: Live | None) -> Live | None:
         for stmt in block:
@@ -263,11 +251,15 @@ class _Flow:
                 self.continues[-1].append(live)
                 return None
             case ir.Exit():
+                self.at_exit |= live
                 return None
         return self.simple(stmt, live, needs)
 
     def simple(self, stmt: ir.Stmt, live: Live, needs: Needs) -> Live:
         live = live | needs.before
+        if self.unit.user_call(stmt) is not None:
+            written = {n.removeprefix("@") for n in live if n.startswith("@")}
+            self.kept_by_call.setdefault(stmt.sid, set()).update(written)
         for root in self.stores(stmt):
             if "@" + root in live or root in needs.contents:
                 self.undone.add(stmt.sid)
@@ -283,13 +275,20 @@ class _Flow:
                 defined = []
         if self.unit.leaves_saved(stmt):
             defined.append(saved_name(stmt))
-        for name in defined:
-            if name in live:
-                self.saved.setdefault(stmt.sid, set()).add(name)
-            live = live - {name}
+        live = self.overwritten(stmt, defined, live)
         if stmt.sid in self.found.control.resets:
             live = live.union(defined)  # which exit was taken is asked in the reverse sweep
         return live | needs.after
+
+    def overwritten(self, stmt: ir.Stmt, names: Iterable[str], live: Live) -> Live:
+        """Keep what is still needed of variables that a statement binds."""
+        for name in names:
+            if name in live:
+                self.valued.setdefault(stmt.sid, set()).add(name)
+            if name in live or SHAPE + name in live:
+                self.saved.setdefault(stmt.sid, set()).add(name)
+            live = live - {name, SHAPE + name}
+        return live
 
     def to_undo(self, stmt: ir.Stmt) -> Needs:
         """What is read where a write is undone: the array and the index, not the elements."""
@@ -323,14 +322,15 @@ class _Flow:
             case Library(entry, args, _):
                 hit = [b for n, b in args if n in (*entry.writes, "out")]
                 return [a for b in hit for a in bound_atoms(b)]
+            case User():
+                # A callee that has a reverse sweep keeps what it overwrites.
+                return list(written_by(self.unit, stmt))
             case _:
-                return []  # a callee keeps what it overwrites in written arguments
+                return []
 
     def loop(self, stmt: ir.For | ir.While, live: Live, needs: Needs) -> Live | None:
         target = stmt.target.name if isinstance(stmt, ir.For) else None
-        if target is not None and target in live:
-            self.saved.setdefault(stmt.sid, set()).add(target)
-        head = live - {target} if target else live
+        head = live if target is None else self.overwritten(stmt, [target], live)
         # Where a loop around comes here again, it starts from what was found the last time.
         head |= self.heads.get(stmt.sid, frozenset())
         while True:
@@ -362,17 +362,16 @@ class _Flow:
             bound |= {v.name for v in ir.writes(s)}
             if self.unit.leaves_saved(s):
                 bound.add(saved_name(s))
-        held = live & bound & self.bound_before[stmt.sid]
-        if held:
-            self.saved.setdefault(stmt.sid, set()).update(held)
+        held = bound & self.bound_before[stmt.sid]
+        rest = self.overwritten(stmt, sorted(held), live)
         self.rewound.setdefault(stmt.sid, set()).update(
             root for root in state.written if "@" + root in live
         )
         self.continues.append([])
         # What may have no value yet is kept where it is bound.
-        end = self.block(stmt.body, (live & bound) - held)
+        end = self.block(stmt.body, rest & (bound | {SHAPE + n for n in bound}))
         ends = [x for x in (end, *self.continues.pop()) if x is not None]
-        kept = live - bound - {"@" + root for root in state.written}
+        kept = rest - bound - {SHAPE + n for n in bound} - {"@" + r for r in state.written}
         return (kept.union(*ends) - {stmt.target.name}) | needs.after
 
     def try_(self, stmt: ir.Try, live: Live) -> Live | None:

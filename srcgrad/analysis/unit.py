@@ -38,6 +38,7 @@ class Spec:
     result_active: bool = True
     result_memory: bool = False
     lanes: bool = False
+    kept: frozenset[int] = frozenset()  # groups that the caller reads again as they were before
 
 
 @dataclass
@@ -52,6 +53,8 @@ class Unit:
     body: ir.Block = ()
     kinds: dict[str, str] = field(default_factory=dict)
     masked: set[str] = field(default_factory=set)  # variables with a mask of lanes
+    # call -> memory classes that it must leave in the reverse sweep as they were before it
+    kept_by_call: dict[int, set[str]] = field(default_factory=dict)
 
     @cached_property
     def params(self) -> list[str]:
@@ -162,7 +165,8 @@ class Unit:
             return None
         match expr:
             case ir.Var():
-                return expr if may_hold_memory(self.type(expr.name)) else None
+                same = self.fx.root(expr.name) == self.fx.root(stmt.target.name)
+                return expr if same and may_hold_memory(self.type(expr.name)) else None
             case ir.Index(ir.Var() as obj, key):
                 same = self.fx.root(obj.name) == self.fx.root(stmt.target.name)
                 if isinstance(self.type(obj.name), ty.Array) and surely_copies(self.facts, key):
@@ -262,15 +266,13 @@ class Unit:
 def make_unit(program: Program, spec: Spec) -> Unit:
     """Analyse a function for a specification."""
     facts = program.facts(spec.fn, spec.types)
-    fx = effects(program, facts)
     names = [p.name for p in facts.fn.params] + list(facts.fn.free)
+    marks = [n for n, g in zip(names, spec.groups, strict=False) if g is not None]
+    fx = effects(program, facts, [*marks, RESULT] if spec.result_memory else marks)
     first: dict[int, str] = {}
     for name, group in zip(names, spec.groups or (None,) * len(names), strict=True):
         if group is not None and may_hold_memory(fx.type(name)):
             fx.union(first.setdefault(group, name), name)
-            fx.marks.add(name)
-    if spec.result_memory:
-        fx.marks.add(RESULT)
     from srcgrad.analysis.outside import check
 
     wrt = [n for n, a in zip(names, spec.active, strict=True) if a]

@@ -14,7 +14,7 @@ def convolve_grad(image, kernel):
     for i in range(kernel.shape[0]):
         for j in range(kernel.shape[1]):
             t1 = kernel[i, j] * image[i:i + rows, j:j + columns]
-            t1_tape.append(t1)
+            t1_tape.append(support.outline(t1))
             out += t1
     t2 = np.maximum(out, 0.0)
     # ---- reverse sweep ----

@@ -6,27 +6,25 @@ from srcgrad.runtime import support
 
 def normalise_forward(x, x_bar):
     t1 = np.mean(x)
-    x_saved = x[...].copy()
     x -= t1
     t2 = np.sqrt(np.sum(x * x))
-    x_saved_2 = x[...].copy()
+    x_saved = x[...].copy()
     x /= t2
-    return None, (x_bar, x, x_saved_2, t2, x_saved)
+    return None, (x_bar, x, x_saved, t2)
 
 
 def normalise_reverse(result_bar, saved):
-    x_bar, x, x_saved_2, t2, x_saved = saved
+    x_bar, x, x_saved, t2 = saved
     # in_place_argument.py:6  x /= np.sqrt(np.sum(x * x))
     t3_bar = x_bar.copy()
     x_bar[...] = 0.0
     t4 = x.copy()
-    x[...] = x_saved_2
+    x[...] = x_saved
     x_bar += t3_bar / t2
     t6_bar = np.sum(-t3_bar * t4 / t2) * 0.5 / t2
     x_bar += t6_bar * x
     x_bar += t6_bar * x
     # in_place_argument.py:5  x -= np.mean(x)
-    x[...] = x_saved
     x_bar += np.sum(-x_bar) / x.size
     return None
 

@@ -9,7 +9,7 @@ from srcgrad.runtime import support
 def lorenz_forward(state, sigma, rho, beta):
     x, y, z = state
     t1 = [sigma * (y - x), x * (rho - z) - y, x * y - beta * z]
-    return np.array(t1), (t1, z, beta, y, x, rho, sigma, state)
+    return np.array(t1), (t1, z, beta, y, x, rho, sigma, support.outline(state))
 
 
 def lorenz_reverse(result_bar, saved):
@@ -47,31 +47,31 @@ def rk4_grad(state, sigma, rho, beta, h, steps):
     t5_tape, t6_tape, t7_tape, t8_tape = [], [], [], []
     for _ in range(steps):
         k1, saved = lorenz_forward(state, sigma, rho, beta)
-        k1_tape.append(k1)
+        k1_tape.append(support.outline(k1))
         saved_tape.append(saved)
         t1 = 0.5 * h * k1
-        t1_tape.append(t1)
+        t1_tape.append(support.outline(t1))
         k2, saved_2 = lorenz_forward(state + t1, sigma, rho, beta)
         saved_2_tape.append(saved_2)
         t2 = 0.5 * h * k2
-        t2_tape.append(t2)
+        t2_tape.append(support.outline(t2))
         k3, saved_3 = lorenz_forward(state + t2, sigma, rho, beta)
         saved_3_tape.append(saved_3)
         t3 = h * k3
-        t3_tape.append(t3)
+        t3_tape.append(support.outline(t3))
         k4, saved_4 = lorenz_forward(state + t3, sigma, rho, beta)
-        k4_tape.append(k4)
+        k4_tape.append(support.outline(k4))
         saved_4_tape.append(saved_4)
         t4 = 2.0 * k2
-        t4_tape.append(t4)
+        t4_tape.append(support.outline(t4))
         t5 = k1 + t4
-        t5_tape.append(t5)
+        t5_tape.append(support.outline(t5))
         t6 = 2.0 * k3
-        t6_tape.append(t6)
+        t6_tape.append(support.outline(t6))
         t7 = t5 + t6
-        t7_tape.append(t7)
+        t7_tape.append(support.outline(t7))
         t8 = h / 6.0 * (t7 + k4)
-        t8_tape.append(t8)
+        t8_tape.append(support.outline(t8))
         state = state + t8
     # ---- reverse sweep ----
     # lorenz_rk4.py:16  return state @ state

@@ -16,7 +16,7 @@ def loss_grad(params, x, y):
         layer = params[name]
         layer_tape.append(layer)
         t2 = h @ layer["w"]
-        t2_tape.append(t2)
+        t2_tape.append(support.outline(t2))
         h_tape.append(h)
         h = np.tanh(t2 + layer["b"])
     t3 = h - y

@@ -310,6 +310,9 @@ from srcgrad.runtime.support.series import (
 )
 from srcgrad.runtime.support.sequences import *  # noqa: F403
 from srcgrad.runtime.support.shape import (
+    outline as outline,
+)
+from srcgrad.runtime.support.shape import (
     broadcast_arrays_back as broadcast_arrays_back,
     broadcast_arrays_dot as broadcast_arrays_dot,
     cast_like as cast_like,

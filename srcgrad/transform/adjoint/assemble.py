@@ -26,6 +26,7 @@ from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.closures import Plain
 from srcgrad.transform.adjoint.dead import dead_statements, forward_reads
 from srcgrad.transform.adjoint.forward import Forward
+from srcgrad.transform.adjoint.handed import handed
 from srcgrad.transform.adjoint.reverse import Reverse
 from srcgrad.transform.adjoint.seeds import one_for
 from srcgrad.transform.adjoint.slots import Slots
@@ -508,10 +509,8 @@ class Adjoint:
         carried = [n for n in _free_names(body) if n in bound]
         early = _maybe_unbound(unit, sweeps, carried, _bound_names(head))
         forward = [*(syn.assign(n, syn.number(None)) for n in early), *forward]
-        saved = syn.tuple_of(map(syn.name, carried))
-        out: list[ast.stmt] = []
-        for s in forward:
-            out.append(_FinishReturns(self, sweeps, saved).visit(s))
+        saved, held = syn.tuple_of(map(syn.name, carried)), handed(sweeps.text, carried, body)
+        out: list[ast.stmt] = [_FinishReturns(self, sweeps, held).visit(s) for s in forward]
         if carried:
             node = syn.name(carried[0]) if len(carried) == 1 else None
             unpack = syn.assign(

@@ -4,10 +4,10 @@ to."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
-from srcgrad.analysis.targets import Bound, Packed, User, bound_atoms
+from srcgrad.analysis.callees import classes_of_call, slots_of, spec_of_call
+from srcgrad.analysis.targets import Bound, Packed, User
 from srcgrad.analysis.unit import Spec, Unit
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
@@ -47,26 +47,16 @@ class Callees:
     def _of(self, unit: Unit, stmt: ir.Assign | ir.Effect, target: User) -> CompiledCallee | None:
         if not unit.differentiates(stmt) and not only_compiled(stmt, target):
             return None
-        slots = [bound_atoms(b) for b in target.args]
-        bounds: list[Bound] = list(target.args)
-        if target.closure is not None:
-            n = len(target.types) - len(slots)
-            slots += [(target.closure,)] * n
-            bounds += [target.closure] * n
-        active = tuple(
-            any(unit.is_active(a) for a in atoms) and ty.can_be_active(t)
-            for atoms, t in zip(slots, target.types, strict=True)
+        bounds, groups = slots_of(target), classes_of_call(unit, stmt, target)
+        spec = spec_of_call(unit, stmt, target)
+        kept = unit.kept_by_call.get(stmt.sid, set())
+        spec = replace(
+            spec,
+            kept=frozenset(
+                k for k, g in zip(spec.groups, groups, strict=True) if k is not None and g in kept
+            ),
         )
-        groups = tuple(
-            self._group(unit, stmt, b, t, target)
-            for b, t in zip(bounds, target.types, strict=True)
-        )
-        result_active = isinstance(stmt, ir.Assign) and unit.is_active(stmt.target)
-        result_memory = result_active and unit.kind(stmt.target.name) == "memory"  # type: ignore[union-attr]
-        lanes = result_active and not result_memory and stmt.target.name in unit.masked  # type: ignore[union-attr]
-        spec = Spec(
-            target.fn, target.types, active, _normal(groups), result_active, result_memory, lanes
-        )
+        active = spec.active
         forward, reverse = self.compile(spec)
         shadows = [
             b
@@ -90,28 +80,10 @@ class Callees:
                 "variable",
                 fixes=["pass what it captures as arguments"],
             )
-        result = "none" if not result_active else "memory" if result_memory else "value"
+        shared = "memory" if spec.result_memory else "value"
+        result = shared if spec.result_active else "none"
         memory = any(g is not None and a for g, a in zip(groups, active, strict=True))
-        return CompiledCallee(forward, reverse, result, memory, shadows, returned, lanes)
-
-    def _group(self, unit: Unit, stmt: ir.Stmt, b: Bound, t: ty.Type, target: User) -> str | None:
-        """The memory class of an argument, None when its adjoint is passed by value."""
-        if not may_hold_memory(t):
-            return None
-        atoms = [a for a in bound_atoms(b) if isinstance(a, ir.Var)]
-        classes = {
-            unit.fx.root(a.name) for a in atoms if unit.fx.memory(a.name) and unit.is_active(a)
-        }
-        if not classes:
-            return None
-        if isinstance(b, Packed):
-            raise located(
-                UnsupportedSyntax,
-                stmt.loc,
-                "arrays that are written into are passed through *args or **kwargs",
-                fixes=["pass them as named parameters"],
-            )
-        return classes.pop()
+        return CompiledCallee(forward, reverse, result, memory, shadows, returned, spec.lanes)
 
 
 def only_compiled(stmt: ir.Assign | ir.Effect, target: User) -> bool:
@@ -135,9 +107,4 @@ def _holds_closure(t: ty.Type) -> bool:
             return False
 
 
-def _normal(groups: tuple[str | None, ...]) -> tuple[int | None, ...]:
-    numbers: dict[str, int] = {}
-    return tuple(None if g is None else numbers.setdefault(g, len(numbers)) for g in groups)
-
-
-__all__ = ["RESULT", "Callees", "CompiledCallee", "summary"]
+__all__ = ["Callees", "CompiledCallee"]

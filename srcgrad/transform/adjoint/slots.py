@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from srcgrad.analysis.callees import written_by
 from srcgrad.analysis.placement import Save
 from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.targets import Container, Library
@@ -97,7 +98,10 @@ class Slots:
 
     def record(self, save: Save) -> ast.stmt:
         slot = self.slot(save.sid, save.var, save.var, save.taped)
-        return self.put(slot, syn.name(self.text.var(save.var)), save.taped)
+        node: ast.expr = syn.name(self.text.var(save.var))
+        if save.outline and self.arrays is None:
+            node = self.text.module.support("outline", node)
+        return self.put(slot, node, save.taped)
 
     def restore(self, save: Save) -> list[ast.stmt]:
         pair = self.found.pairs.get(save.sid) is save
@@ -164,8 +168,26 @@ class Slots:
         except UnsupportedSyntax:
             return False
 
+    def record_call(self, stmt: ir.Stmt, name: str) -> ast.stmt:
+        """What a call overwrites in a variable's memory: perhaps all of it."""
+        var, taped = syn.name(self.text.var(name)), self.in_loop(stmt)
+        slot = self.slot(stmt.sid, f"contents {name}", name, taped)
+        if isinstance(self.found.unit.type(name), ty.Array):
+            return self.put(slot, syn.expr("a.copy()", a=var), taped)
+        return self.put(slot, self.text.module.support("contents", var), taped)
+
+    def restore_call(self, stmt: ir.Stmt, name: str) -> ast.stmt:
+        var, taped = syn.name(self.text.var(name)), self.in_loop(stmt)
+        got = self.get(self.slot(stmt.sid, f"contents {name}", name, taped), taped)
+        if isinstance(self.found.unit.type(name), ty.Array):
+            return syn.assign(syn.expr("a[...]", a=var), got)
+        return syn.assign(var, self.text.module.support("put_back", var, got))
+
     def record_contents(self, stmt: ir.Stmt) -> list[ast.stmt]:
         taped = self.in_loop(stmt)
+        written = written_by(self.found.unit, stmt)
+        if written:
+            return [self.record_call(stmt, v.name) for v in written]
         if self.is_plain(stmt):
             base, node, scalar = self.place(stmt)
             slot = self.slot(stmt.sid, "contents", base, taped)
@@ -181,6 +203,9 @@ class Slots:
 
     def restore_contents(self, stmt: ir.Stmt) -> list[ast.stmt]:
         taped = self.in_loop(stmt)
+        written = written_by(self.found.unit, stmt)
+        if written:
+            return [self.restore_call(stmt, v.name) for v in reversed(written)]
         if self.is_plain(stmt):
             base, node, _ = self.place(stmt)
             slot = self.slot(stmt.sid, "contents", base, taped)

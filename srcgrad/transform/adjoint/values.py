@@ -272,7 +272,7 @@ class Values(Containers):
 
     def shape_of(self, operand: ir.Var) -> ast.expr:
         """Something of the operand's shape: its shadow where it has one."""
-        if self.found.needs.has_shadow(operand.name):
+        if self.found.needs.has_shadow(operand):
             return self.bar_node(operand.name)
         return self.primal(operand)
 

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import sys
 import types
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -49,67 +50,86 @@ def rates_reverse(result_bar: Any, saved: Any) -> Any:
 def simulate_forward(theta: Any, years: Any, steps: Any) -> Any:
     year = None
     _ = None
-    t6 = None
-    saved_4 = None
     t5 = None
-    saved_3 = None
+    saved_4 = None
     t4 = None
-    saved_2 = None
+    saved_3 = None
     t3 = None
+    saved_2 = None
+    t2 = None
     saved = None
-    t3_tape, saved_tape, t4_tape, saved_2_tape, t5_tape = [], [], [], [], []
-    saved_3_tape, t6_tape, saved_4_tape = [], [], []
+    t2_tape, saved_tape, t3_tape, saved_2_tape, t4_tape = [], [], [], [], []
+    saved_3_tape, t5_tape, saved_4_tape = [], [], []
     t1 = np.exp(theta)
     growth, hunting, decline, feeding, hares, lynxes = t1
     h = 1.0 / steps
-    t2 = years, 2
-    out = np.empty(t2)
-    out_bar = np.zeros(out.shape, out.dtype)
+    out = np.empty((years, 2))
     for year in range(years):
         out[year, model_2.HARES] = hares
         out[year, model_2.LYNXES] = lynxes
         for _ in range(steps):
-            t3, saved = rates_forward(hares, lynxes, growth, hunting, decline, feeding)
-            t3_tape.append(t3)
+            t2, saved = rates_forward(hares, lynxes, growth, hunting, decline, feeding)
+            t2_tape.append(t2)
             saved_tape.append(saved)
-            a, b = t3
-            t4, saved_2 = rates_forward(
+            a, b = t2
+            t3, saved_2 = rates_forward(
                 hares + 0.5 * h * a, lynxes + 0.5 * h * b, growth, hunting, decline, feeding
             )
-            t4_tape.append(t4)
+            t3_tape.append(t3)
             saved_2_tape.append(saved_2)
-            c, d = t4
-            t5, saved_3 = rates_forward(
+            c, d = t3
+            t4, saved_3 = rates_forward(
                 hares + 0.5 * h * c, lynxes + 0.5 * h * d, growth, hunting, decline, feeding
             )
-            t5_tape.append(t5)
+            t4_tape.append(t4)
             saved_3_tape.append(saved_3)
-            e, f = t5
-            t6, saved_4 = rates_forward(
+            e, f = t4
+            t5, saved_4 = rates_forward(
                 hares + h * e, lynxes + h * f, growth, hunting, decline, feeding
             )
-            t6_tape.append(t6)
+            t5_tape.append(t5)
             saved_4_tape.append(saved_4)
-            p, q = t6
+            p, q = t5
             hares += h / 6.0 * (a + 2.0 * c + 2.0 * e + p)
             lynxes += h / 6.0 * (b + 2.0 * d + 2.0 * f + q)
     return (
         out,
-        out_bar,
         (
-            year, _, years, t6, saved_4, t5, saved_3, t4, saved_2, t3, saved, out_bar, steps, h,
-            t6_tape, saved_4_tape, t5_tape, saved_3_tape, t4_tape, saved_2_tape, t3_tape,
-            saved_tape, t1,
+            _outline_2(out),
+            year,
+            _,
+            years,
+            t5,
+            saved_4,
+            t4,
+            saved_3,
+            t3,
+            saved_2,
+            t2,
+            saved,
+            steps,
+            h,
+            t5_tape,
+            saved_4_tape,
+            t4_tape,
+            saved_3_tape,
+            t3_tape,
+            saved_2_tape,
+            t2_tape,
+            saved_tape,
+            t1,
         ),
     )
 
 
 def simulate_reverse(result_bar: Any, saved: Any) -> Any:
     [
-        year, _, years, t6, saved_4, t5, saved_3, t4, saved_2, t3, saved, out_bar, steps, h,
-        t6_tape, saved_4_tape, t5_tape, saved_3_tape, t4_tape, saved_2_tape, t3_tape, saved_tape,
-        t1,
+        out, year, _, years, t5, saved_4, t4, saved_3, t3, saved_2, t2, saved, steps, h, t5_tape,
+        saved_4_tape, t4_tape, saved_3_tape, t3_tape, saved_2_tape, t2_tape, saved_tape, t1,
     ] = saved
+    out_bar = np.zeros(out.shape, out.dtype)
+    # model.py:34  return out
+    out_bar += result_bar
     decline_bar = 0.0
     feeding_bar = 0.0
     growth_bar = 0.0
@@ -118,81 +138,81 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
     lynxes_bar = 0.0
     for year in range(years - 1, -1, -1):
         for _ in range(steps - 1, -1, -1):
-            t6 = t6_tape.pop()
-            saved_4 = saved_4_tape.pop()
             t5 = t5_tape.pop()
-            saved_3 = saved_3_tape.pop()
+            saved_4 = saved_4_tape.pop()
             t4 = t4_tape.pop()
-            saved_2 = saved_2_tape.pop()
+            saved_3 = saved_3_tape.pop()
             t3 = t3_tape.pop()
+            saved_2 = saved_2_tape.pop()
+            t2 = t2_tape.pop()
             saved = saved_tape.pop()
             # model.py:33  lynxes = lynxes + h / 6.0 * (b + 2.0 * d + 2.0 * f + q)
-            t8_bar = lynxes_bar * (h / 6.0)
-            f_bar = t8_bar * 2.0
-            d_bar = t8_bar * 2.0
+            t7_bar = lynxes_bar * (h / 6.0)
+            f_bar = t7_bar * 2.0
+            d_bar = t7_bar * 2.0
             # model.py:32  hares = hares + h / 6.0 * (a + 2.0 * c + 2.0 * e + p)
-            t14_bar = hares_bar * (h / 6.0)
-            e_bar = t14_bar * 2.0
-            c_bar = t14_bar * 2.0
+            t13_bar = hares_bar * (h / 6.0)
+            e_bar = t13_bar * 2.0
+            c_bar = t13_bar * 2.0
             # model.py:31  p, q = rates(hares + h * e, lynxes + h * f, growth, hunting, decline,
             #     feed...
-            t6_bar = _zeros_2(t6)
-            t6_bar[1] += t8_bar
-            t6_bar[0] += t14_bar
-            t19_bar, t20_bar, t21_bar, t22_bar, t23_bar, t24_bar = rates_reverse(t6_bar, saved_4)
-            growth_bar += t21_bar
-            hunting_bar += t22_bar
-            decline_bar += t23_bar
-            feeding_bar += t24_bar
-            lynxes_bar += t20_bar
-            f_bar += t20_bar * h
-            hares_bar += t19_bar
-            e_bar += t19_bar * h
-            # model.py:28  e, f = rates(
             t5_bar = _zeros_2(t5)
-            t5_bar[1] += f_bar
-            t5_bar[0] += e_bar
-            t29_bar, t30_bar, t31_bar, t32_bar, t33_bar, t34_bar = rates_reverse(t5_bar, saved_3)
-            growth_bar += t31_bar
-            hunting_bar += t32_bar
-            decline_bar += t33_bar
-            feeding_bar += t34_bar
-            lynxes_bar += t30_bar
-            d_bar += t30_bar * (0.5 * h)
-            hares_bar += t29_bar
-            c_bar += t29_bar * (0.5 * h)
-            # model.py:25  c, d = rates(
+            t5_bar[1] += t7_bar
+            t5_bar[0] += t13_bar
+            t18_bar, t19_bar, t20_bar, t21_bar, t22_bar, t23_bar = rates_reverse(t5_bar, saved_4)
+            growth_bar += t20_bar
+            hunting_bar += t21_bar
+            decline_bar += t22_bar
+            feeding_bar += t23_bar
+            lynxes_bar += t19_bar
+            f_bar += t19_bar * h
+            hares_bar += t18_bar
+            e_bar += t18_bar * h
+            # model.py:28  e, f = rates(
             t4_bar = _zeros_2(t4)
-            t4_bar[1] += d_bar
-            t4_bar[0] += c_bar
-            t39_bar, t40_bar, t41_bar, t42_bar, t43_bar, t44_bar = rates_reverse(t4_bar, saved_2)
-            growth_bar += t41_bar
-            hunting_bar += t42_bar
-            decline_bar += t43_bar
-            feeding_bar += t44_bar
-            lynxes_bar += t40_bar
-            b_bar = t8_bar + t40_bar * (0.5 * h)
-            hares_bar += t39_bar
-            a_bar = t14_bar + t39_bar * (0.5 * h)
-            # model.py:24  a, b = rates(hares, lynxes, growth, hunting, decline, feeding)
+            t4_bar[1] += f_bar
+            t4_bar[0] += e_bar
+            t28_bar, t29_bar, t30_bar, t31_bar, t32_bar, t33_bar = rates_reverse(t4_bar, saved_3)
+            growth_bar += t30_bar
+            hunting_bar += t31_bar
+            decline_bar += t32_bar
+            feeding_bar += t33_bar
+            lynxes_bar += t29_bar
+            d_bar += t29_bar * (0.5 * h)
+            hares_bar += t28_bar
+            c_bar += t28_bar * (0.5 * h)
+            # model.py:25  c, d = rates(
             t3_bar = _zeros_2(t3)
-            t3_bar[1] += b_bar
-            t3_bar[0] += a_bar
-            t49_bar, t50_bar, t51_bar, t52_bar, t53_bar, t54_bar = rates_reverse(t3_bar, saved)
-            hares_bar += t49_bar
-            lynxes_bar += t50_bar
-            growth_bar += t51_bar
-            hunting_bar += t52_bar
-            decline_bar += t53_bar
-            feeding_bar += t54_bar
+            t3_bar[1] += d_bar
+            t3_bar[0] += c_bar
+            t38_bar, t39_bar, t40_bar, t41_bar, t42_bar, t43_bar = rates_reverse(t3_bar, saved_2)
+            growth_bar += t40_bar
+            hunting_bar += t41_bar
+            decline_bar += t42_bar
+            feeding_bar += t43_bar
+            lynxes_bar += t39_bar
+            b_bar = t7_bar + t39_bar * (0.5 * h)
+            hares_bar += t38_bar
+            a_bar = t13_bar + t38_bar * (0.5 * h)
+            # model.py:24  a, b = rates(hares, lynxes, growth, hunting, decline, feeding)
+            t2_bar = _zeros_2(t2)
+            t2_bar[1] += b_bar
+            t2_bar[0] += a_bar
+            t48_bar, t49_bar, t50_bar, t51_bar, t52_bar, t53_bar = rates_reverse(t2_bar, saved)
+            hares_bar += t48_bar
+            lynxes_bar += t49_bar
+            growth_bar += t50_bar
+            hunting_bar += t51_bar
+            decline_bar += t52_bar
+            feeding_bar += t53_bar
         # model.py:22  out[year, LYNXES] = lynxes
-        t55_bar = out_bar[year, model_2.LYNXES]
+        t54_bar = out_bar[year, model_2.LYNXES]
         out_bar[year, model_2.LYNXES] = 0.0
-        lynxes_bar += t55_bar
+        lynxes_bar += t54_bar
         # model.py:21  out[year, HARES] = hares
-        t56_bar = out_bar[year, model_2.HARES]
+        t55_bar = out_bar[year, model_2.HARES]
         out_bar[year, model_2.HARES] = 0.0
-        hares_bar += t56_bar
+        hares_bar += t55_bar
     # model.py:17  growth, hunting, decline, feeding, hares, lynxes = np.exp(theta)
     t1_bar = np.zeros(t1.shape, t1.dtype)
     t1_bar[5] += lynxes_bar
@@ -226,20 +246,33 @@ def misfit_value_and_grad(
             "misfit_value_and_grad was made for arguments of other types: see its docstring"
         )
     # ---- forward sweep ----
-    t1 = len(observed)
-    model, model_bar, saved = simulate_forward(theta, t1, steps)
-    t2 = np.log(model)
-    t3 = t2 - np.log(observed)
-    result = np.sum(t3 ** 2)
+    model, saved = simulate_forward(theta, len(observed), steps)
+    t1 = np.log(model)
+    t2 = t1 - np.log(observed)
+    result = np.sum(t2 ** 2)
     # ---- reverse sweep ----
     # model.py:40  return np.sum((np.log(model) - np.log(observed)) ** 2)
-    model_bar += _unbroadcast(2.0 * t3, t2) / model
+    model_bar = _unbroadcast(2.0 * t2, t1) / model
     # model.py:39  model = simulate(theta, len(observed), steps)
     t6_bar = simulate_reverse(model_bar, saved)
     return result, t6_bar.copy()
 
 
 # ---- helpers, copied from srcgrad.runtime.support ----
+
+
+@lru_cache(maxsize=256)
+def _outline(shape: tuple[int, ...], dtype: Any) -> Any:
+    return np.ndarray(shape, dtype, bytes(dtype.itemsize), 0, (0,) * len(shape))
+
+
+def _outline_2(x: Any) -> Any:
+    """A value with the shape and dtype of x that takes no memory, where nothing else is read."""
+    if isinstance(x, np.ndarray):
+        return x if x.dtype.hasobject else _outline(x.shape, x.dtype)
+    if type(x) is tuple:
+        return tuple(map(_outline_2, x))
+    return x
 
 
 _Value = Any  # a number or an array
