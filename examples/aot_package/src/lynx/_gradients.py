@@ -357,9 +357,18 @@ class _Record:
     def __init__(self, **fields: Any) -> None:
         self.__dict__.update(fields)
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None  # a field that its default value fills has no adjoint
+
     def __repr__(self) -> str:
         inside = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items())
         return f"Record({inside})"
+
+
+def _words(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
@@ -372,6 +381,9 @@ def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
         and not hasattr(x, "__wrapped__")
     ):
         names = list(vars(x))
+    elif type(x).__module__ not in ("builtins", "numpy") and hasattr(type(x), "__slots__"):
+        slots = [s for c in type(x).__mro__ for s in _words(c.__dict__.get("__slots__", ()))]
+        names = [s for s in slots if hasattr(x, s)]
     else:
         return None
     if id(x) not in seen:
