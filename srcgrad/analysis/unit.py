@@ -208,6 +208,8 @@ class Unit:
                 return self.user_call(stmt) is not None and self.call_is_active(stmt)
             case ir.Store() | ir.StoreAttr():
                 return self.is_active(stmt.base)
+            case ir.Effect(value=ir.Index() | ir.Attr() | ir.Var()):
+                return False  # it is there for its errors alone
             case ir.Effect():
                 return self.call_is_active(stmt)
             case ir.Exit(kind="return"):
