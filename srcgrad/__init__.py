@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from srcgrad.higher import hessian as hessian
     from srcgrad.higher import hvp as hvp
     from srcgrad.higher import jacobian as jacobian
+    from srcgrad.implicit import implicit as implicit
     from srcgrad.markers import adjoint_of as adjoint_of
     from srcgrad.markers import checkpointed as checkpointed
     from srcgrad.markers import differentiable as differentiable
@@ -55,6 +56,7 @@ _HOMES = {
         "UnusedOverride",
     ),
     "srcgrad.higher": ("hessian", "hvp", "jacobian"),
+    "srcgrad.implicit": ("implicit",),
     "srcgrad.markers": ("adjoint_of", "checkpointed", "differentiable"),
     "srcgrad.rules.custom": ("rule",),
     "srcgrad.rules.decorators": (

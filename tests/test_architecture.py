@@ -30,7 +30,7 @@ LAYERS = (
     ("codegen",),
     ("runtime", "generated"),
     ("compiled", "dependencies", "parcel", "pipeline", "relied", "warm"),
-    ("api", "primal", "trace", "wrt", "higher", "markers", "locate", "jobs"),
+    ("api", "primal", "trace", "wrt", "higher", "implicit", "markers", "locate", "jobs"),
     ("check", "build", "show"),
     ("hatch_plugin", "setuptools_plugin"),
     ("cli", "commands", "__main__"),

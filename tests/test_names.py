@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import srcgrad as sg
 
@@ -61,3 +62,57 @@ def test_parameters_named_as_in_the_driver_of_early_returns():
     for point in ((0.7, 1.2, 0.4), (2.7, 1.2, 0.4)):
         sg.check_grads(early_with_bars, point, wrt=(0, 1, 2))
         sg.check_grads(early_with_bars, point)
+
+
+def with_local_names(x):
+    cotangent = x * 2
+    result_bar = cotangent * x
+    tangents = x * 3
+    x_dot = cotangent * tangents
+    return cotangent * x * result_bar + x_dot
+
+
+def test_local_variables_named_as_parameters_of_derivatives():
+    slope = sg.grad(with_local_names)(2.0)
+    assert sg.vjp(with_local_names)(3.0, 2.0)[1] == 3.0 * slope
+    assert sg.jvp(with_local_names)(3.0, 2.0)[1] == pytest.approx(3.0 * slope)
+
+
+def waves(a):
+    return np.sin(a) * a
+
+
+@pytest.mark.parametrize("specialize", [True, False])
+def test_forward_over_forward_has_two_tangents(specialize):
+    twice = sg.jvp(sg.jvp(waves, specialize=specialize), wrt=1, specialize=specialize)
+    _, (first, second) = twice(2.0, 3.0, 1.3)
+    slope, bend = np.cos(1.3) * 1.3 + np.sin(1.3), 2 * np.cos(1.3) - 1.3 * np.sin(1.3)
+    np.testing.assert_allclose([first, second], [2.0 * slope, 6.0 * bend])
+
+
+def inverse(a):
+    return 1.0 / a
+
+
+def of_inverse(a):
+    return np.sin(inverse(a * a)) * a
+
+
+@pytest.mark.parametrize("specialize", [True, False])
+def test_forward_over_forward_through_a_rule(specialize):
+    rules = {inverse: lambda g, out, a: -g * out * out}
+    once = sg.jvp(of_inverse, rules=rules, specialize=specialize)
+    _, (_, second) = sg.jvp(once, wrt=1, specialize=specialize)(1.0, 1.0, 1.3)
+    h = 1e-5
+    expected = (once(1.0, 1.3 + h)[1] - once(1.0, 1.3 - h)[1]) / (2 * h)
+    np.testing.assert_allclose(second, expected, rtol=1e-7)
+
+
+SLOPE = sg.vjp(waves)
+
+
+def test_a_derivative_of_the_module_is_seen_through():
+    def f(x, a):
+        return SLOPE(1.0, x)[1] * a
+
+    sg.check_grads(f, (0.3, 0.4), wrt=(0, 1))

@@ -263,7 +263,7 @@ class Inference(ObjectTypes):
                 )
                 return ty.UNKNOWN
             return self.invoke(stmt, fn.fn, expr.args, expr.kwargs, closure=expr.fn)
-        if isinstance(fn, ty.Object):
+        if isinstance(fn, ty.Object) and not hasattr(fn.cls, "for_types"):
             method = getattr(fn.cls, "__call__", None)  # noqa: B004 - the method itself is meant
             if inspect.isfunction(method):
                 args = (expr.fn, *expr.args)

@@ -19,13 +19,24 @@ from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.partials import expand_let
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Bound, Container, Library, Packed, User, bound_atoms
-from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
+from srcgrad.rules.short import specialised
 
 _BY_SHAPE = frozenset(
-    ("zeros_like", "ones_like", "empty_like", "shape", "ndim", "size", "len", "isinstance")
+    [
+        "zeros_like",
+        "ones_like",
+        "empty_like",
+        "shape",
+        "ndim",
+        "size",
+        "len",
+        "isinstance",
+        "seed",
+        "zeros",
+    ]
 )
 _ZEROS = frozenset(("zeros", "zeros_like"))
 _SHAPE_OF = frozenset(("shape", "ndim", "size", "dtype"))
@@ -95,9 +106,14 @@ class _Check:
                 return name in _SHAPE_OF
             case ir.Op(op, args):
                 return op in ("is", "is_not") and ir.Const(None) in args
-        if isinstance(target, Library):
-            return target.entry.kind == "nondiff" and _last(target.entry) in _BY_SHAPE
-        return False
+        if not isinstance(target, Library):
+            return False
+        entry = target.entry
+        if entry.kind == "nondiff":
+            return _last(entry) in _BY_SHAPE
+        # Helpers take an array for its shape alone, as `support.sum_back(g, a)` does.
+        hit = {p for p, b in target.args if self.depends(bound_atoms(b))}
+        return entry.name.startswith("srcgrad.runtime.support.") and hit <= entry.zero
 
     def find_zeros(self, body: ir.Block) -> None:
         """Variables that hold zeros wherever they don't depend on the parameters."""
@@ -174,10 +190,10 @@ class _Check:
                 self.call(stmt)
 
     def operator(self, op: str, args: tuple[ir.Atom, ...]) -> None:
-        hit = [self.depends([a]) for a in args]
-        other = args[1] if hit[0] else args[0]
         if op in ("neg", "pos"):
             return
+        hit = [self.depends([a]) for a in args]
+        other = args[1] if hit[0] else args[0]
         if op in ("add", "sub"):
             if not all(hit) and not self.zero(other):
                 raise self.fail("something that doesn't depend on it is added to it")
@@ -212,7 +228,10 @@ class _Check:
         if entry.kind not in ("elementwise", "structured") or len(hit) != 1:
             raise self.fail(f"{entry.name} is not linear in it")
         table = entry.vjps if entry.kind == "elementwise" else entry.jvps
-        formula = table.get(hit[0])  # the derivative, which must not depend on where it is taken
+        given = [p for p, _ in call.args]
+        short = specialised(entry, hit[0], {}, given, mode="jvp")
+        # The derivative, which must not depend on where it is taken.
+        formula = table.get(hit[0]) if short is None else short
         if formula is None or {hit[0], "out"} & _free(expand_let(formula.node, entry)):
             raise self.fail(f"{entry.name} is not linear in it")
         also = {p for p, b in rest.items() if self.all_zero(b)}
@@ -291,7 +310,13 @@ def _vanishes(entry: Entry, zero: set[str], given: set[str]) -> bool:
 
 
 def _free(node: ast.expr) -> set[str]:
-    return {n.id for n in asts.walk(node) if isinstance(n, ast.Name)}
+    """The names that a formula reads; their shapes alone do not count."""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "np.shape":
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) else set()
+    parts = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr | ast.keyword)]
+    inner = [n.value if isinstance(n, ast.keyword) else n for n in parts]
+    return own.union(*map(_free, inner))
 
 
 def _last(entry: Entry) -> str:

@@ -52,7 +52,7 @@ def arguments(module: Module, program: Program, unit: Unit, plain: bool = False)
 def tangents_name(unit: Unit) -> str:
     """The name of the parameter for the tangents of the arguments."""
     name = "tangents"
-    while name in unit.params:
+    while name in unit.params or name in unit.facts.types:
         name += "_2"
     return name
 

@@ -176,12 +176,10 @@ class Walk:
     # ---- functions ----
 
     def top_lines(self, wrt: list[str], single: bool) -> list[ast.stmt]:
-        out: list[ast.stmt] = []
+        given = tangents_name(self.unit)
         dots = [syn.name(self.dot_name(w)) for w in wrt]
-        if single:
-            out.append(syn.assign(dots[0].id, syn.name("tangents")))
-        else:
-            out.append(syn.assign(syn.tuple_of(dots), syn.name("tangents")))
+        target = dots[0] if single else syn.tuple_of(dots)
+        out: list[ast.stmt] = [syn.assign(target, syn.name(given))]
         for w in wrt:
             if not isinstance(self.unit.type(w), ty.Number | ty.Array):
                 dot = syn.name(self.dot_name(w))
@@ -200,7 +198,7 @@ class Walk:
                         made = self.support("zeros", syn.name(w))
                     out.append(syn.assign(self.dot_name(w), made))
         out += self.lines()
-        borrowed = holders(out, {"tangents", *(d.id for d in dots)})
+        borrowed = holders(out, {given, *(d.id for d in dots)})
         for both in self.results:
             if parts_of(both.elts[1]) & borrowed:
                 both.elts[1] = self.support("own", both.elts[1])
@@ -545,9 +543,11 @@ class Walk:
     def moved(self, call: Library) -> ast.expr:
         """The same move of tangents: each active argument is replaced by its tangent."""
         args = []
-        for _, b in call.args:
+        for p, b in call.args:
             assert not isinstance(b, Packed)
-            args.append(self.dot(b) if self.active(b) else self.primal(b))
+            still = p == "t"  # itself a tangent, which does not move here
+            rest = syn.number(None) if still else self.primal(b)
+            args.append(self.dot(b) if self.active(b) else rest)
         return ast.Call(function_text(self.module, call.entry.target), args, [])
 
     def term(self, stmt: ir.Assign, call: Library, param: str, b: Bound) -> tuple[ast.expr, bool]:

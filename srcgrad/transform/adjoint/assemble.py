@@ -627,7 +627,7 @@ def _cotangent(unit: Unit) -> str:
     """The name of the cotangent's parameter; a derivative of a vjp has one of that name
     already."""
     name = "cotangent"
-    while name in unit.params:
+    while name in unit.params or name in unit.facts.types:
         name += "_2"
     return name
 
