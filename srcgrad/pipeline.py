@@ -211,7 +211,7 @@ def _drafted(
     module = Module({name for fn in found for name in _taken(fn)})
     module.backend = requests[0].backend if requests else "numpy"
     if module.backend == "numba":
-        module.taken |= {"njit", "jit"}
+        module.taken |= {"njit", "jit", "prange"}
         program.reruns = True
     adjoint, tangent = Adjoint(program, module), Tangent(program, module)
     fns = [

@@ -45,7 +45,7 @@ def run(
 
     sid = scope.sid()
     block = scope.block(fill)
-    scope.emit(For(sid, scope.loc(node), index, *bounds, block, checkpoint))
+    scope.emit(For(sid, scope.loc(node), index, *bounds, block, checkpoint, source.parallel))
 
 
 def _same(index: Atom) -> Value:

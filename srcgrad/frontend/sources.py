@@ -10,7 +10,7 @@ import ast
 import builtins
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,7 @@ class Source:
     numbered: Callable[[Atom], Value] | None = (
         None  # `enumerate` from 0: the items without numbers
     )
+    parallel: bool = False  # Numba's `prange`
 
     @property
     def is_range(self) -> bool:
@@ -73,6 +74,9 @@ def _call_source(scope: Scope, node: ast.Call) -> Source | None:
         return None
     if target in _ENDLESS:
         raise scope.refusal(node, "this iterator may have no end", "loop over a range")
+    if _is_prange(target):
+        made = _range(scope, node)
+        return None if made is None else replace(made, parallel=True)
     make = _MAKERS.get(target) if isinstance(target, type) else None
     if make is not None:
         return make(scope, node)
@@ -147,6 +151,12 @@ def _range(scope: Scope, node: ast.Call) -> Source | None:
         return scaled if start == Const(0) else Op("add", (start, scaled))
 
     return Source(length, item, (start, stop, step))
+
+
+def _is_prange(target: Any) -> bool:
+    """Whether a name means Numba's `prange`, which is a range where nothing runs in parallel."""
+    named = getattr(target, "__name__", ""), getattr(target, "__module__", "")
+    return named == ("prange", "numba.misc.special")
 
 
 def _shifted(scope: Scope, node: ast.AST, value: Atom, by: int) -> Atom:

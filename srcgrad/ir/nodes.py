@@ -269,10 +269,9 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A counted loop: `for target in range(start, stop, step)`.
+    """A counted loop: `for target in range(start, stop, step)`; others are lowered to one.
 
-    Loops over anything else are lowered to one over positions (see `frontend/lower.py`).
-    `checkpoint` is the number of snapshots of an `sg.checkpointed(range(...), snapshots=k)` loop.
+    `checkpoint`: the snapshots of `sg.checkpointed(range(...))`; `parallel`: Numba's `prange`.
     """
 
     sid: int
@@ -283,6 +282,7 @@ class For:
     step: Atom
     body: Block
     checkpoint: Atom | None = None
+    parallel: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,8 @@ def imports(functions: Iterable[ast.stmt], module: Module) -> list[ast.stmt]:
         if usual in used:
             module.imports.setdefault(name, usual)
     out = [s for s in module.import_statements() if not _is_support(s)]
-    out.append(ast.ImportFrom("numba", [ast.alias("njit")], 0))
+    wanted = ["njit", "prange"] if "prange" in used else ["njit"]
+    out.append(ast.ImportFrom("numba", [ast.alias(n) for n in wanted], 0))
     helpers = [ast.alias(n) for n in ("jit",) if n in used]
     if helpers:
         out.append(ast.ImportFrom("srcgrad.runtime.support", helpers, 0))

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from srcgrad.ir import asts
+from srcgrad.ir import nodes as ir
 from srcgrad.ir.asts import Node
 from srcgrad.ir.comments import Blank, Comment
 
@@ -130,6 +131,14 @@ def function_def(name: str, args: ast.arguments, body: list[ast.stmt]) -> ast.Fu
 
 def names_in(node: ast.AST) -> set[str]:
     return asts.names(node)
+
+
+def loop(stmt: ir.For, target: ast.expr, over: ast.expr, body: list[ast.stmt]) -> ast.For:
+    """A loop of the text; `srcgrad_parallel` says that the user's runs in parallel."""
+    made = ast.For(target, over, body, [])
+    if stmt.parallel:
+        vars(made)["srcgrad_parallel"] = True
+    return made
 
 
 def names_bound(node: ast.AST) -> set[str]:

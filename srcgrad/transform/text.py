@@ -371,7 +371,7 @@ class Text:
                 pre = self.flush(stmt, force=True)
                 target = ast.Name(self.var(stmt.target.name), ast.Store())
                 body = self.block(stmt.body) or [ast.Pass()]
-                return [*pre, ast.For(target, rng, body, [])]
+                return [*pre, syn.loop(stmt, target, rng, body)]
             case ir.While():
                 pre = self.flush(stmt, force=True)
                 return [

@@ -241,7 +241,8 @@ class Branches(Calls):
         start, step = self.primal(stmt.start), self.primal(stmt.step)
         count = syn.name(trips) if trips is not None else None
         rng = backwards(start, self.primal(stmt.stop), step, count)
-        return ast.For(ast.Name(self.text.var(stmt.target.name), ast.Store()), rng, body, [])
+        target = ast.Name(self.text.var(stmt.target.name), ast.Store())
+        return syn.loop(stmt, target, rng, body)
 
 
 def backwards(start: ast.expr, stop: ast.expr, step: ast.expr, trips: ast.expr | None) -> ast.expr:

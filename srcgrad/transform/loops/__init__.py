@@ -12,6 +12,7 @@ first       zeros that the first additions would be made to are not written
 distribute  additions to several places of one array get loops of their own
 hoist       additions to one place of an array are summed in a number first
 invariant   elements that an innermost loop reads again and again are read once
+parallel    the user's `prange` loops run in parallel where they can, with the reverse ones
 stop        a loop is left where the cotangent that it carries has been given away
 regroup     sums of cotangents may be taken in any order, several terms at once
 """
@@ -32,28 +33,16 @@ from srcgrad.transform.loops.hoist import hoist
 from srcgrad.transform.loops.invariant import invariant
 from srcgrad.transform.loops.merge import merge
 from srcgrad.transform.loops.once import once
+from srcgrad.transform.loops.parallel import parallel
 from srcgrad.transform.loops.regroup import regroup
 from srcgrad.transform.loops.reread import reread
 from srcgrad.transform.loops.share import share
 from srcgrad.transform.loops.stop import stop
 
 PASSES = (
-    share,
-    dead,
-    fuse,
-    dead,
-    reread,
-    once,
-    merge,
-    guard,
-    ascending,
-    first,
-    distribute,
-    hoist,
-    invariant,
-    stop,
-    regroup,
-)
+    share, dead, fuse, dead, reread, once, merge, guard, ascending, first, distribute,
+    hoist, invariant, parallel, stop, regroup,
+)  # fmt: skip
 skipped: set[str] = set()  # names of passes that are turned off
 
 

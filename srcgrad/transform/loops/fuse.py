@@ -189,8 +189,9 @@ class _Pair:
         self.backward.body = both
         if self.ascending:
             self.backward.iter = self.ahead.iter
+        several = getattr(self.backward, "srcgrad_parallel", False)  # rounds run at once
         for t in self.tapes:
-            if t not in self.dropped:
+            if t not in self.dropped and not (several and t.has_rows):
                 shrink(self.fn, t, self.backward)
 
 

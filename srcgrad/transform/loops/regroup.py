@@ -30,6 +30,9 @@ def _keywords(decorator: ast.expr) -> list[ast.keyword]:
 
 
 def _sums(loop: ast.For, mine: set[str]) -> None:
+    match loop.iter:
+        case ast.Call(ast.Name("prange")):
+            return  # Numba adds these up itself
     got = summary(loop.body)
     for k, s in enumerate(loop.body):
         match s:

@@ -31,6 +31,11 @@ class Tape:
         }
         return kept.pop() if kept == back and len(kept) == 1 else None
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether it keeps more than one number for each iteration."""
+        return len(_keys(self)[0]) > 1
+
 
 def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
     """The tapes that a loop fills and the other one reads, and nothing else uses."""
