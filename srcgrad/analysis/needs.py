@@ -294,8 +294,8 @@ class NeedsTable:
         path = self.unit.place[stmt.sid]
         if len(path) == 1:
             return self.unit.body
-        owner = next(s for s in ir.walk(self.unit.body) if self.unit.place[s.sid] == path[:-1])
-        return next(b for b in ir.blocks(owner) if stmt in b)
+        owner = self.unit.by_place[path[:-1]]
+        return next(b for b in ir.blocks(owner) if any(s is stmt for s in b))
 
     def roots_of(self, atoms: Iterable[ir.Atom]) -> tuple[set[str], set[str]]:
         """The variables (and memory classes) that reading these atoms in the reverse sweep

@@ -106,6 +106,10 @@ class Unit:
         return out
 
     @cached_property
+    def by_place(self) -> dict[tuple[tuple[int, int], ...], ir.Stmt]:
+        return {self.place[s.sid]: s for s in ir.walk(self.body)}
+
+    @cached_property
     def by_sid(self) -> dict[int, ir.Stmt]:
         return {s.sid: s for s in ir.walk(self.body)}
 
@@ -145,7 +149,7 @@ class Unit:
     def refresh(self, body: ir.Block) -> None:
         """Take a rewritten body."""
         self.body = body
-        for name in ("defs", "place", "by_sid", "loops", "taping", "readers"):
+        for name in ("defs", "place", "by_place", "by_sid", "loops", "taping", "readers"):
             self.__dict__.pop(name, None)
 
     @cached_property

@@ -136,23 +136,28 @@ def _wrapped(pieces: list[str]) -> str:
 
 def _private(node: Any) -> Any:
     """A copy that printing may scribble in, with numbers in the form that prints right."""
-    if isinstance(node, list):
+    cls = node.__class__
+    if cls is list:
         return [_private(item) for item in node]
     if not isinstance(node, ast.AST):
         return node
-    if isinstance(node, ast.Constant):
-        if type(node.value).__module__ == "numpy":
-            raise InternalError(f"{node.value!r} was made a literal without `number`")
-        if _is_awkward(node.value):
-            return number(node.value)
+    if cls is ast.Constant:
+        value = node.value  # type: ignore[attr-defined]
+        if type(value).__module__ == "numpy":
+            raise InternalError(f"{value!r} was made a literal without `number`")
+        if _is_awkward(value):
+            return number(value)
     # Every field is set, so that a node built without its optional ones prints like a parsed one.
-    fields = {name: _private(getattr(node, name, None)) for name in node._fields}
-    copy = type(node)(**fields)
-    for name in _LISTS.intersection(fields):
-        if fields[name] is None:
-            setattr(copy, name, [])
-    if isinstance(node, ast.FormattedValue) and fields["conversion"] is None:
-        vars(copy)["conversion"] = -1
+    copy = cls.__new__(cls)
+    fields = vars(copy)
+    for name in cls._fields:
+        value = getattr(node, name, None)
+        if value is None:
+            fields[name] = [] if name in _LISTS else None
+        else:
+            fields[name] = value if value.__class__ is str else _private(value)
+    if cls is ast.FormattedValue and fields["conversion"] is None:
+        fields["conversion"] = -1
     return copy
 
 
@@ -213,15 +218,21 @@ def _difference(tree: ast.Module, text: str) -> str | None:
     todo: list[tuple[Any, Any]] = [(tree, parsed)]
     while todo:
         ours, theirs = todo.pop()
-        if isinstance(ours, list) and isinstance(theirs, list):
+        cls = theirs.__class__
+        if cls is list and isinstance(ours, list):
             ours = [item for item in ours if not isinstance(item, _EXTRAS)]
             if len(ours) != len(theirs):
                 return f"{len(ours)} items became {len(theirs)}"
             todo += zip(ours, theirs, strict=True)
-        elif isinstance(ours, ast.AST) and type(ours) is type(theirs):
-            names = (name for name in theirs._fields if name not in _IGNORED)
-            todo += ((getattr(ours, n, None), getattr(theirs, n, None)) for n in names)
-        elif type(ours) is not type(theirs) or repr(ours) != repr(theirs):
+        elif ours.__class__ is not cls:
+            return f"{_shown(ours)} became {_shown(theirs)}"
+        elif isinstance(theirs, ast.AST):
+            for name in cls._fields:
+                if name not in _IGNORED:
+                    one, other = getattr(ours, name, None), getattr(theirs, name, None)
+                    if one is not other:
+                        todo.append((one, other))
+        elif repr(ours) != repr(theirs):
             return f"{_shown(ours)} became {_shown(theirs)}"
     return None
 

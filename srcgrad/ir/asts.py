@@ -18,6 +18,7 @@ _PLAIN = frozenset(
     ("ctx", "op", "ops", "id", "attr", "kind", "type_comment", "conversion", "simple", "level",
      "asname", "is_async")
 )  # fmt: skip
+_MIXED = frozenset(("keys", "kw_defaults", "names", "patterns", "kwd_attrs"))  # not nodes alone
 _INNER: dict[type, tuple[str, ...]] = {ast.Name: (), ast.Constant: ()}
 
 
@@ -40,7 +41,10 @@ def walk(node: ast.AST) -> list[ast.AST]:
         for field in _inner(cls) if fields is None else fields:
             value = getattr(one, field, None)
             if value.__class__ is list:
-                found += [item for item in value if isinstance(item, ast.AST)]
+                if field in _MIXED:
+                    found += [item for item in value if isinstance(item, ast.AST)]
+                else:
+                    found += value
             elif isinstance(value, ast.AST):
                 found.append(value)
     return found

@@ -9,7 +9,6 @@ variable's name.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -390,6 +389,8 @@ class Function:
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks nested directly in a statement."""
     match stmt:
+        case Assign():  # the most frequent
+            return ()
         case If():
             return (stmt.body, stmt.orelse)
         case For() | While() | With():
@@ -400,12 +401,15 @@ def blocks(stmt: Stmt) -> tuple[Block, ...]:
             return ()
 
 
-def walk(block: Block) -> Iterator[Stmt]:
+def walk(block: Block) -> list[Stmt]:
     """Every statement of a block, outer before inner, in order."""
+    found: list[Stmt] = []
     for stmt in block:
-        yield stmt
-        for inner in blocks(stmt):
-            yield from walk(inner)
+        found.append(stmt)
+        if not isinstance(stmt, Assign):
+            for inner in blocks(stmt):
+                found += walk(inner)
+    return found
 
 
 def key_atoms(key: Key) -> tuple[Atom, ...]:
@@ -471,7 +475,9 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
 
 def reads(stmt: Stmt) -> tuple[Var, ...]:
     """The variables that a statement itself reads (not those of nested blocks)."""
-    return tuple(a for e in exprs(stmt) for a in operands(e) if isinstance(a, Var))
+    if isinstance(stmt, Assign):
+        return tuple([a for a in operands(stmt.value) if isinstance(a, Var)])
+    return tuple([a for e in exprs(stmt) for a in operands(e) if isinstance(a, Var)])
 
 
 def writes(stmt: Stmt) -> tuple[Var, ...]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -431,13 +433,26 @@ def specialised(
     formula = (entry.jvps if forward and entry.kind == "structured" else entry.vjps).get(param)
     if formula is None or (forward and entry.kind == "linear"):
         return None
-    node = _Trim(entry, constants, types).visit(ast.parse(formula.text, mode="eval").body)
-    text = ast.unparse(node)
+    plain = text = _spelled(formula.text)
+    if _TRIMMED.search(text):
+        node = ast.parse(text, mode="eval").body
+        text = ast.unparse(_Trim(entry, constants, types).visit(node))
     if forward and entry.kind == "elementwise":
         text = _with_tangent(text, param)
-    return None if text == ast.unparse(formula.node) else Formula(text)
+    return None if text == plain else Formula(text)
 
 
+@lru_cache(maxsize=8192)
+def _spelled(text: str) -> str:
+    """A formula in the one way that `ast` spells it."""
+    return ast.unparse(ast.parse(text, mode="eval"))
+
+
+# What `_Trim` may change has one of these in it.
+_TRIMMED = re.compile(r"np\.(conj|real)|support\.(match|direction|sum_back)|\w+=")
+
+
+@lru_cache(maxsize=8192)
 def _with_tangent(text: str, param: str) -> str:
     tree = ast.parse(text, mode="eval").body
     for node in ast.walk(tree):

@@ -63,11 +63,16 @@ class Function:
     ) -> None:
         self.node = node
         self.adjoints = set() if adjoints is None else adjoints  # names of the reverse sweep's own
-        self.ndims = {**(ndims or {}), **_allocated(node)}  # of arrays, where they are known
+        self._given = ndims or {}
 
     def again(self) -> Function:
         """The same function, now that it has changed."""
-        return Function(self.node, self.ndims, self.adjoints)
+        return Function(self.node, self._given, self.adjoints)
+
+    @cached_property
+    def ndims(self) -> dict[str, int]:
+        """The numbers of dimensions of arrays, where they are known."""
+        return {**self._given, **_allocated(self.node)}
 
     def is_number(self, array: str, key: ast.expr) -> bool:
         """Whether an element is surely a number, not a row."""
@@ -167,10 +172,11 @@ class Function:
 
 def _allocated(fn: ast.FunctionDef) -> dict[str, int]:
     """The numbers of dimensions of arrays that a function makes once, by their shapes."""
-    bound = Counter(n.id for n in asts.walk(fn) if _stored(n))
-    bound.update(a.arg for a in asts.walk(fn) if isinstance(a, ast.arg))
+    nodes = asts.walk(fn)
+    bound = Counter(n.id for n in nodes if _stored(n))
+    bound.update(a.arg for a in nodes if isinstance(a, ast.arg))
     found: dict[str, int] = {}
-    for s in asts.walk(fn):
+    for s in nodes:
         match s:
             case ast.Assign(
                 [ast.Name(name)],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
@@ -23,7 +24,7 @@ from srcgrad.transform.loops.order import (
 )
 from srcgrad.transform.loops.private import is_private
 from srcgrad.transform.loops.sweeps import is_middle
-from srcgrad.transform.loops.tapes import Tape, between, read_later, remove, shrink, without
+from srcgrad.transform.loops.tapes import Tape, between, remove, shrink, without
 from srcgrad.transform.loops.uses import Uses
 
 
@@ -106,7 +107,12 @@ class _Pair:
         return out
 
     def _reads_again(self, tape: Tape, v: str) -> bool:
-        return any(read_later(self.backward.body, s, v) for s in tape.loads)
+        behind = self._behind
+        return any(behind.live_after(s) & behind.some([v]) for s in tape.loads)
+
+    @cached_property
+    def _behind(self) -> Uses:
+        return Uses(self.backward.body)
 
     def _numbers(
         self, forward: list[ast.stmt], reverse: list[ast.stmt], middle: list[ast.stmt]
