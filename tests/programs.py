@@ -96,3 +96,38 @@ def call_tree(n: int) -> str:
         f"def g{k}(x):\n    return 0.5 * g{k - 1}(x) + x * x\n\n\n" for k in range(1, n)
     )
     return f"def g0(x):\n    return x * x\n\n\n{functions}def f(x):\n    return g{n - 1}(x)\n"
+
+
+KALMAN = """import numpy as np
+
+
+def f(theta, ys):
+    \"\"\"Minus the log-likelihood of a local linear trend, by the Kalman filter.\"\"\"
+    level_noise = np.exp(theta[0])
+    slope_noise = np.exp(theta[1])
+    noise = np.exp(theta[2])
+    level, slope = theta[3], theta[4]
+    p11, p12, p22 = 1.0, 0.0, 1.0
+    total = 0.0
+    for t in range(len(ys)):
+        # predict
+        level = level + slope
+        p11 = p11 + 2.0 * p12 + p22 + level_noise
+        p12 = p12 + p22
+        p22 = p22 + slope_noise
+        # what the observation adds
+        residual = ys[t] - level
+        s = p11 + noise
+        k1 = p11 / s
+        k2 = p12 / s
+        total = total + 0.5 * (np.log(2.0 * np.pi * s) + residual * residual / s)
+        # update
+        level = level + k1 * residual
+        slope = slope + k2 * residual
+        p22 = p22 - k2 * p12
+        p12 = (1.0 - k1) * p12
+        p11 = (1.0 - k1) * p11
+    weight = np.sqrt(level_noise + slope_noise)
+    penalty = 0.01 * (theta[3] ** 2 + theta[4] ** 2)
+    return total / len(ys) + penalty * weight
+"""

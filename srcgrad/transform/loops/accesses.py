@@ -96,9 +96,11 @@ class Function:
         for s in asts.walk(self.node):
             if not isinstance(s, ast.Assign):
                 continue
+            shared, row = list(_shared(s.value)), self._may_be_row(s.value)
+            if not shared and not row:
+                continue
             targets = [n.id for t in s.targets for n in asts.walk(t) if _stored(n)]
-            shared = list(_shared(s.value))
-            if self._may_be_row(s.value) and set(targets) & self.arrays:
+            if row and set(targets) & self.arrays:
                 assert isinstance(s.value, ast.Subscript)
                 shared += [n.id for n in asts.walk(s.value.value) if isinstance(n, ast.Name)]
             for t in targets:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from srcgrad.ir import asts
@@ -40,41 +41,44 @@ class Tape:
 def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
     """The tapes that a loop fills and the other one reads, and nothing else uses."""
     assert isinstance(ahead.target, ast.Name)
-    inside = {id(n) for loop in (ahead, backward) for n in asts.walk(loop)}
     elsewhere = {
         n.id
-        for n in asts.walk(fn.node)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and id(n) not in inside
+        for s in fn.node.body
+        if s is not ahead and s is not backward
+        for n in asts.walk(s)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
     }
+    stores, loads = _by_array(ahead, "target"), _by_array(backward, "value")
+    uses = Counter(
+        n.id for s in (ahead, backward) for n in asts.walk(s) if isinstance(n, ast.Name)
+    )
     out: list[Tape] = []
     for s in fn.node.body:
         match s:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(ast.Name("np"), "empty"))):
                 if name in elsewhere:
                     continue
-                made = _tape(name, s, ahead, backward)
-                if made is not None and _has_own_parts(made, ahead.target.id):
-                    out.append(made)
+                filled, read = stores.get(name, []), loads.get(name, [])
+                if filled and read and uses[name] == len(filled) + len(read):
+                    made = Tape(name, s, filled, read)
+                    if _has_own_parts(made, ahead.target.id):
+                        out.append(made)
     return out
 
 
-def _tape(name: str, made: ast.Assign, ahead: ast.For, backward: ast.For) -> Tape | None:
-    stores = [s for s in _assignments(ahead) if _element(s.targets[0], name) is not None]
-    loads = [s for s in _assignments(backward) if _element(s.value, name) is not None]
-    uses = [n for loop in (ahead, backward) for n in asts.walk(loop) if _is_name(n, name)]
-    if not stores or not loads or len(uses) != len(stores) + len(loads):
-        return None
-    return Tape(name, made, stores, loads)
+def _by_array(loop: ast.For, side: str) -> dict[str, list[ast.Assign]]:
+    """The assignments to, or of, an element of each array."""
+    out: dict[str, list[ast.Assign]] = {}
+    for s in asts.walk(loop):
+        if isinstance(s, ast.Assign) and len(s.targets) == 1:
+            match s.targets[0] if side == "target" else s.value:
+                case ast.Subscript(ast.Name(name), _):
+                    out.setdefault(name, []).append(s)
+    return out
 
 
 def _is_name(n: ast.AST, name: str) -> bool:
     return isinstance(n, ast.Name) and n.id == name
-
-
-def _assignments(loop: ast.For) -> Iterator[ast.Assign]:
-    for s in asts.walk(loop):
-        if isinstance(s, ast.Assign) and len(s.targets) == 1:
-            yield s
 
 
 def _element(e: ast.expr, name: str) -> ast.Subscript | None:
