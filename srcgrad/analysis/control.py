@@ -378,7 +378,7 @@ def upward_exposed(block: ir.Block) -> set[str]:
                 case ir.With():
                     bound = visit(s.body, bound)
                 case _:
-                    bound = bound | {v.name for v in ir.writes(s)}
+                    bound.update(v.name for v in ir.writes(s))
         return bound
 
     visit(block, set())

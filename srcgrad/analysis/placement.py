@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from srcgrad.analysis.needs import saved_name
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.ir.nameset import NameSet
 
 if TYPE_CHECKING:
     from srcgrad.analysis.recording import Recording
@@ -51,7 +54,7 @@ def place(
             found.saves.setdefault(sid, []).append(save)
     for sid, state in found.states.items():
         found.initial += [
-            k.name for k in state.kept if k.name not in {*bound[sid], *found.initial}
+            k.name for k in state.kept if k.name not in bound[sid] and k.name not in found.initial
         ]
     for stmt in ir.walk(unit.body):
         for v in ir.writes(stmt):
@@ -64,7 +67,7 @@ def _save(
     consumers: Mapping[str, set[int]],
     sid: int,
     name: str,
-    bound: dict[int, frozenset[str]],
+    bound: dict[int, NameSet],
 ) -> Save:
     unit = found.unit
     loops = unit.taping[sid]
@@ -147,7 +150,7 @@ def _inside(unit: Unit, sid: int, consumer: int) -> bool:
     return there[depth][1] >= here[depth][1]
 
 
-def _pair(found: Recording, stmt: ir.Stmt, name: str, bound: dict[int, frozenset[str]]) -> None:
+def _pair(found: Recording, stmt: ir.Stmt, name: str, bound: dict[int, NameSet]) -> None:
     """A tracked variable that is bound again keeps its older array and shadow."""
     unit = found.unit
     if (
@@ -165,12 +168,12 @@ def _pair(found: Recording, stmt: ir.Stmt, name: str, bound: dict[int, frozenset
     found.pairs[stmt.sid] = Save(stmt.sid, name, "before", bool(loops))
 
 
-def bound_before(unit: Unit) -> dict[int, frozenset[str]]:
+def bound_before(unit: Unit) -> dict[int, NameSet]:
     """For each statement the variables that surely have a value before it."""
-    out: dict[int, frozenset[str]] = {}
+    out: dict[int, NameSet] = {}
 
-    def visit(block: ir.Block, have: frozenset[str]) -> frozenset[str] | None:
-        now: frozenset[str] | None = have
+    def visit(block: ir.Block, have: NameSet) -> NameSet | None:
+        now: NameSet | None = have
         for stmt in block:
             if now is None:
                 out[stmt.sid] = have
@@ -182,9 +185,9 @@ def bound_before(unit: Unit) -> dict[int, frozenset[str]]:
                 case ir.If():
                     arms = [visit(stmt.body, now), visit(stmt.orelse, now)]
                     alive = [a for a in arms if a is not None]
-                    now = frozenset.intersection(*alive) if alive else None
+                    now = reduce(and_, alive) if alive else None
                 case ir.For():
-                    visit(stmt.body, now | {stmt.target.name})
+                    visit(stmt.body, now | [stmt.target.name])
                 case ir.While():
                     visit(stmt.body, now)
                 case ir.With():
@@ -199,12 +202,12 @@ def bound_before(unit: Unit) -> dict[int, frozenset[str]]:
                 case ir.Exit():
                     now = None
                 case _:
-                    now = now | {v.name for v in ir.writes(stmt)}
+                    now = now | [v.name for v in ir.writes(stmt)]
                     if unit.leaves_saved(stmt):
-                        now = now | {saved_name(stmt)}
+                        now = now | [saved_name(stmt)]
         return now
 
-    visit(unit.body, frozenset(unit.params))
+    visit(unit.body, NameSet() | unit.params)
     return out
 
 

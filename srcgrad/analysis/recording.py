@@ -24,6 +24,7 @@ from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
+from srcgrad.ir.nameset import NameSet
 
 Live = frozenset[str]  # variables, and "@root" for the contents of a memory class
 
@@ -133,6 +134,7 @@ class _Flow:
         self.continues: list[list[Live]] = []
         self.cache: dict[int, Needs] = {}
         self.heads: dict[int, Live] = {}  # what is live at the head of each loop
+        self.exposed: dict[int, set[str]] = {}  # what an iteration reads of earlier ones
 
     def run(self) -> None:
         start: Live = frozenset()
@@ -144,7 +146,7 @@ class _Flow:
         self.at_exit |= self.block(unit.body, start) or set()
 
     @cached_property
-    def bound_before(self) -> dict[int, frozenset[str]]:
+    def bound_before(self) -> dict[int, NameSet]:
         return bound_before(self.unit)
 
     def needed_anywhere(self) -> set[str]:
@@ -210,7 +212,11 @@ class _Flow:
         defs = [unit.place[d.sid] for d in unit.defs.get(name, ())]
         if any(p[: len(here)] != here for p in defs):
             return True
-        return isinstance(stmt, ir.For | ir.While) and name in upward_exposed(stmt.body)
+        if not isinstance(stmt, ir.For | ir.While):
+            return False
+        if stmt.sid not in self.exposed:
+            self.exposed[stmt.sid] = upward_exposed(stmt.body)
+        return name in self.exposed[stmt.sid]
 
     def use(self, stmt: ir.Stmt, needs: Needs) -> None:
         for n in (*needs.before, *needs.after):
@@ -256,7 +262,7 @@ class _Flow:
         return self.simple(stmt, live, needs)
 
     def simple(self, stmt: ir.Stmt, live: Live, needs: Needs) -> Live:
-        live = live | needs.before
+        live = _joined(live, needs.before)
         if self.unit.user_call(stmt) is not None:
             written = {n.removeprefix("@") for n in live if n.startswith("@")}
             self.kept_by_call.setdefault(stmt.sid, set()).update(written)
@@ -267,7 +273,7 @@ class _Flow:
             undo = self.to_undo(stmt)
             self.use(stmt, undo)
             live = live | undo.before | {"@" + c for c in undo.contents}
-        live = live | {"@" + c for c in needs.contents}
+        live = _joined(live, {"@" + c for c in needs.contents})
         defined = [v.name for v in ir.writes(stmt)]
         if isinstance(stmt, ir.Assign) and stmt.inplace and self.unit.fx.memory(stmt.target.name):
             # The array stays: only its contents change.
@@ -278,7 +284,7 @@ class _Flow:
         live = self.overwritten(stmt, defined, live)
         if stmt.sid in self.found.control.resets:
             live = live.union(defined)  # which exit was taken is asked in the reverse sweep
-        return live | needs.after
+        return _joined(live, needs.after)
 
     def overwritten(self, stmt: ir.Stmt, names: Iterable[str], live: Live) -> Live:
         """Keep what is still needed of variables that a statement binds."""
@@ -287,7 +293,7 @@ class _Flow:
                 self.valued.setdefault(stmt.sid, set()).add(name)
             if name in live or SHAPE + name in live:
                 self.saved.setdefault(stmt.sid, set()).add(name)
-            live = live - {name, SHAPE + name}
+                live = live - {name, SHAPE + name}
         return live
 
     def to_undo(self, stmt: ir.Stmt) -> Needs:
@@ -362,8 +368,8 @@ class _Flow:
             bound |= {v.name for v in ir.writes(s)}
             if self.unit.leaves_saved(s):
                 bound.add(saved_name(s))
-        held = bound & self.bound_before[stmt.sid]
-        rest = self.overwritten(stmt, sorted(held), live)
+        before = self.bound_before[stmt.sid]
+        rest = self.overwritten(stmt, sorted(n for n in bound if n in before), live)
         self.rewound.setdefault(stmt.sid, set()).update(
             root for root in state.written if "@" + root in live
         )
@@ -382,6 +388,10 @@ class _Flow:
         alive = [e for e in ends if e is not None]
         merged: Live = frozenset().union(inside, *alive)
         return self.block(stmt.final, merged)
+
+
+def _joined(live: Live, names: set[str]) -> Live:
+    return live if live.issuperset(names) else live | names
 
 
 __all__ = ["Recording", "Save", "may_hold_memory", "record"]

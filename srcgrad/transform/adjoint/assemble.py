@@ -680,7 +680,7 @@ def _maybe_unbound(unit: Unit, sweeps: Sweeps, carried: list[str], bound: set[st
     exits = [s for s in ir.walk(unit.body) if isinstance(s, ir.Exit) and s.kind == "return"]
     sure: set[str] | None = None
     for e in exits:
-        here = {sweeps.text.var(n) for n in table.get(e.sid, frozenset())}
+        here = {sweeps.text.var(n) for n in table.get(e.sid, ())}
         sure = here if sure is None else sure & here
     sure = (sure or set()) | bound | set(unit.params)
     shadows = {sweeps.reverse.bar(n) for n in unit.params if unit.is_active(n)}
