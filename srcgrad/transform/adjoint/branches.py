@@ -10,6 +10,7 @@ from srcgrad.analysis.effects import RESULT
 from srcgrad.analysis.liveness import Liveness, liveness
 from srcgrad.analysis.placement import bound_before
 from srcgrad.ir import nodes as ir
+from srcgrad.ir.nameset import NameSet
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint import checkpoint
 from srcgrad.transform.adjoint.adjoints import _literal
@@ -223,10 +224,10 @@ class Branches(Calls):
 
     def has_value(self, name: str, stmt: ir.Stmt) -> bool:
         """Whether a variable surely was bound before a statement."""
-        return name in self.unit.params or name in self.values_before.get(stmt.sid, frozenset())
+        return name in self.unit.params or name in self.values_before.get(stmt.sid, ())
 
     @cached_property
-    def values_before(self) -> dict[int, frozenset[str]]:
+    def values_before(self) -> dict[int, NameSet]:
         return bound_before(self.unit)
 
     def written_in(self, stmt: ir.For | ir.While) -> set[str]:
