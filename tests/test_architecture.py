@@ -63,7 +63,7 @@ TOO_LONG: dict[str, int] = {
     "analysis.probe": 436,
     "api": 515,
     "check": 413,
-    "ir.nodes": 487,
+    "ir.nodes": 486,
     "runtime.support.memory": 407,
     "runtime.support.signal": 558,
     "transform.adjoint.assemble": 692,

@@ -389,7 +389,7 @@ class Function:
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks nested directly in a statement."""
     match stmt:
-        case Assign():  # the most frequent
+        case Assign() | Store() | StoreAttr() | Effect() | Exit() | Verbatim():
             return ()
         case If():
             return (stmt.body, stmt.orelse)
@@ -397,8 +397,6 @@ def blocks(stmt: Stmt) -> tuple[Block, ...]:
             return (stmt.body,)
         case Try():
             return (stmt.body, *(h.body for h in stmt.handlers), stmt.orelse, stmt.final)
-        case _:
-            return ()
 
 
 def walk(block: Block) -> list[Stmt]:
@@ -406,9 +404,8 @@ def walk(block: Block) -> list[Stmt]:
     found: list[Stmt] = []
     for stmt in block:
         found.append(stmt)
-        if not isinstance(stmt, Assign):
-            for inner in blocks(stmt):
-                found += walk(inner)
+        for inner in blocks(stmt):
+            found += walk(inner)
     return found
 
 
@@ -475,17 +472,13 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
 
 def reads(stmt: Stmt) -> tuple[Var, ...]:
     """The variables that a statement itself reads (not those of nested blocks)."""
-    if isinstance(stmt, Assign):
-        return tuple([a for a in operands(stmt.value) if isinstance(a, Var)])
     return tuple([a for e in exprs(stmt) for a in operands(e) if isinstance(a, Var)])
 
 
 def writes(stmt: Stmt) -> tuple[Var, ...]:
     """The variables that a statement itself binds."""
     match stmt:
-        case Assign():
-            return (stmt.target,)
-        case For():
+        case Assign() | For():
             return (stmt.target,)
         case Verbatim():
             return stmt.writes
