@@ -29,7 +29,7 @@ from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import depth, foreign, loader
-from srcgrad.transform import dead, loops, numba_text
+from srcgrad.transform import dead, fold, loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
@@ -238,6 +238,8 @@ def _drafted(
     for function in out.functions:
         if isinstance(function, ast.FunctionDef):
             dead.eliminate(function)
+            if module.backend != "numba":  # its loop passes have their own ideas of temporaries
+                fold.fold(function)
     module.prune(out.functions)
     out.made_for |= {n: spec for spec, pair in adjoint.callees.names.items() for n in pair}
     out.made_for |= {n: spec for spec, n in tangent.names.items()}

@@ -40,9 +40,27 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
 _CHEAP = frozenset(
-    ("neg", "pos", "add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "is",
-     "is_not", "not", "invert", "and", "or")
-)  # fmt: skip
+    (
+        "neg",
+        "pos",
+        "add",
+        "sub",
+        "mul",
+        "truediv",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "is",
+        "is_not",
+        "not",
+        "invert",
+        "and",
+        "or",
+    )
+)
 
 
 SHAPE = "~"  # before a variable of which only the shape is read
@@ -507,12 +525,12 @@ class NeedsTable:
         if got is None:
             got = self.terms[stmt.sid] = []
             out = self.unit.type(stmt.target.name) if isinstance(stmt, ir.Assign) else ty.UNKNOWN
-            for param, operand in call.args:
-                if not any(self.unit.is_active(a) for a in bound_atoms(operand)):
-                    continue
+            some = [(p, b) for p, b in call.args if any(map(self.unit.is_active, bound_atoms(b)))]
+            for param, operand in some:
                 term = vjp_term(self.unit.facts, call, param, operand, out)
                 if term is not None:
                     got.append(self.with_shape_at_hand(term) if term.fills else term)
+            got[:] = Term.joined(got)
         return got
 
     def with_shape_at_hand(self, term: Term) -> Term:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ class Term:
     reduces: bool
     fills: bool = False  # the contribution is one number that fills the operand's shape
     raw: ast.expr | None = None  # the formula with the names of `let` in place
+    alone: bool = False  # the operand is the only array, so that the result has its shape
 
     def reads(self) -> tuple[ir.Atom, ...]:
         """The atoms that the formula reads (the result's own value is `out`)."""
@@ -61,6 +62,13 @@ class Term:
         other = {n: b for n, b in self.env.items() if n in _names(self.formula) and n not in only}
         kept = [a for b in other.values() if not isinstance(b, ast.expr) for a in bound_atoms(b)]
         return tuple(a for a in found if a not in kept)
+
+    @staticmethod
+    def joined(terms: list[Term]) -> list[Term]:
+        """One term of an operand that stands in both places and contributes the same in either:
+        `2.0 * g * x` for x * x."""
+        both = _doubled(*terms) if len(terms) == 2 else None
+        return terms if both is None else [both]
 
     def reads_out(self) -> bool:
         return "out" in _names(self.formula)
@@ -183,13 +191,14 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
     t = ty.UNKNOWN if isinstance(operand, Packed) else facts.of(operand)
     elementwise = entry.kind == "elementwise"
     reduces = _must_drop_imaginary(t, out)
+    alone = elementwise and not reduces and _alone(facts, call, param, t, out)
     if elementwise and not reduces:
-        reduces = must_reduce(t, out) and not _alone(facts, call, param, t, out)
+        reduces = must_reduce(t, out) and not alone
     if isinstance(t, ty.Array) and not reduces:
         number = _filling(formula, env)
         if number is not None:
             return Term(entry, param, operand, number, env, False, True)
-    return Term(entry, param, operand, formula, env, reduces, raw=found.node)
+    return Term(entry, param, operand, formula, env, reduces, raw=found.node, alone=alone)
 
 
 def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | None:
@@ -220,6 +229,30 @@ def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | 
     return None
 
 
+def _doubled(one: Term, two: Term) -> Term | None:
+    if one.operand != two.operand or not isinstance(one.operand, ir.Var) or one.fills or two.fills:
+        return None
+    if one.reduces != two.reduces or _with_operand(one) != _with_operand(two):
+        return None
+    two_g: ast.expr = ast.Constant(2.0)
+    match one.formula:
+        case ast.BinOp(left, ast.Mult(), right):
+            node = ast.BinOp(ast.BinOp(two_g, ast.Mult(), left), ast.Mult(), right)
+        case _:
+            node = ast.BinOp(two_g, ast.Mult(), one.formula)
+    return replace(one, formula=node, raw=None)
+
+
+def _with_operand(term: Term) -> str:
+    """A formula in terms of what the names of its rule stand for."""
+
+    def meant(n: ast.Name) -> ast.expr:
+        bound = term.env.get(n.id)
+        return ast.Name(f"<{bound.name}>") if isinstance(bound, ir.Var) else n
+
+    return ast.dump(asts.rewritten(term.formula, {ast.Name: meant}))
+
+
 def same_shape(a: ty.Type, b: ty.Type) -> bool:
     """Whether two arrays surely have the same shape (or using them together raises)."""
     if not isinstance(a, ty.Array) or not isinstance(b, ty.Array) or len(a.dims) != len(b.dims):
@@ -231,12 +264,15 @@ def same_shape(a: ty.Type, b: ty.Type) -> bool:
 
 def takes_thin(term: Term, operand: ty.Type, out: ty.Type) -> bool:
     """Whether a formula may be given one number for an array filled with it."""
-    return term.entry.kind == "elementwise" and not term.reduces and same_shape(out, operand)
+    same = term.alone or same_shape(out, operand)
+    return term.entry.kind == "elementwise" and not term.reduces and same
 
 
 def stays_thin(facts: Facts, term: Term, out: ty.Type) -> bool:
     """Whether the value of a formula given one number is again one number."""
     types = [facts.of(a) for a in term.reads() if not isinstance(a, ir.Const)]
+    if term.alone and any(isinstance(t, ty.Array) for t in types):
+        return False
     return not term.reads_out() and not any(same_shape(out, t) for t in types)
 
 

@@ -14,8 +14,7 @@ def portfolio_grad(weights, risk):
     # ---- reverse sweep ----
     # annotations.py:7  return float(risk * np.sum(spread**2) + np.sum(np.abs(weights)))
     t5_bar = support.unbroadcast(1.0, risk * t1 + t3)
-    t2_bar = np.full(t2.shape, t5_bar)
-    weights_bar = t2_bar * np.sign(weights)
+    weights_bar = np.full(t2.shape, t5_bar) * np.sign(weights)
     spread_bar = t5_bar * risk * 2.0 * spread
     # annotations.py:6  spread = weights - np.mean(weights)
     weights_bar += spread_bar

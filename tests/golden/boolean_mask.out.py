@@ -11,12 +11,10 @@ def positive_log_grad(x, floor):
     y[t1] = floor
     t2 = x > 0.5
     good = x[t2]
-    t3 = good ** 2
     # ---- reverse sweep ----
     y_bar = np.zeros(y.shape, y.dtype)
     # boolean_mask.py:8  return np.sum(np.log(y)) + np.sum(good**2)
-    t3_bar = np.full(t3.shape, 1.0)
-    good_bar = t3_bar * 2.0 * good
+    good_bar = 2.0 * good
     y_bar += 1.0 / y
     # boolean_mask.py:7  good = x[x > 0.5]
     x_bar = np.zeros(x.shape, x.dtype)

@@ -24,7 +24,6 @@ def capped_sum_grad(prices, cap):
     # ---- reverse sweep ----
     cap_bar = 0.0
     prices_bar = np.zeros(prices.shape, prices.dtype)
-    total_bar = 1.0
     for i in range(trips - 1, -1, -1):
         p = prices[i]
         p_bar = 0.0
@@ -32,10 +31,8 @@ def capped_sum_grad(prices, cap):
             if left != 2:
                 t1 = t1_tape.pop()
                 # break_continue.py:11  total = total + p * p / cap
-                cap_bar -= total_bar * t1 / cap
-                t3_bar = total_bar / cap
-                p_bar += t3_bar * p
-                p_bar += t3_bar * p
+                cap_bar -= t1 / cap
+                p_bar += 2.0 / cap * p
         # break_continue.py:6  for p in prices:
         prices_bar[i] += p_bar
         left = 0

@@ -13,8 +13,7 @@ def log_density_grad(x, B):
     # ---- reverse sweep ----
     # cholesky.py:8  return -0.5 * np.sum(z * z) - np.sum(np.log(np.diag(L)))
     L_bar = support.diag_back(-1.0 / t1, L, 0)
-    z_bar = -0.5 * z
-    z_bar -= 0.5 * z
+    z_bar = -z
     # cholesky.py:7  z = np.linalg.solve(L, x)
     t9 = support.solve_like(np.swapaxes(L, -1, -2), z_bar, x)
     L_bar = L_bar - np.outer(t9, z)

@@ -27,9 +27,7 @@ def squared_reverse(result_bar, saved):
     v, frequency = saved
     # closure.py:16  return v * v * frequency
     frequency_bar = result_bar * (v * v)
-    t2_bar = result_bar * frequency
-    v_bar = t2_bar * v
-    v_bar += t2_bar * v
+    v_bar = 2.0 * (result_bar * frequency) * v
     return v_bar, frequency_bar
 
 
@@ -41,9 +39,7 @@ def squared_reverse_2(result_bar, saved):
     v, frequency = saved
     # closure.py:16  return v * v * frequency
     frequency_bar = result_bar * (v * v)
-    t2_bar = result_bar * frequency
-    v_bar = t2_bar * v
-    v_bar += t2_bar * v
+    v_bar = 2.0 * (result_bar * frequency) * v
     return v_bar, frequency_bar
 
 

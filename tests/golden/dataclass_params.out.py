@@ -10,9 +10,7 @@ def energy_grad(spring, x):
     t1 = stretch @ stretch
     # ---- reverse sweep ----
     # dataclass_params.py:14  return 0.5 * spring.stiffness * (stretch @ stretch)
-    t1_bar = 0.5 * spring.stiffness
-    stretch_bar = t1_bar * stretch
-    stretch_bar += t1_bar * stretch
+    stretch_bar = spring.stiffness * stretch
     t5_bar = t1 * 0.5
     spring_bar = support.zeros(spring)
     support.attr_add(spring_bar, "stiffness", t5_bar)

@@ -42,8 +42,7 @@ def first_passage_reverse(result_bar, saved):
             position_bar += result_bar
         # early_return_in_loop.py:7  position = position + drift * steps[k]
         drift_bar += position_bar * steps[k]
-        t6_bar = position_bar * drift
-        steps_bar[k] += t6_bar
+        steps_bar[k] += position_bar * drift
     return drift_bar, steps_bar
 
 

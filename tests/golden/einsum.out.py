@@ -9,8 +9,7 @@ def bilinear_grad(T, x, y):
     t1 = np.einsum("ijk,j,k->i", T, x, y)
     # ---- reverse sweep ----
     # einsum.py:5  return np.sum(np.einsum("ijk,j,k->i", T, x, y) ** 2)
-    t4_bar = 2.0 * t1
-    t5 = support.einsum_back(t4_bar, ("ijk,j,k->i", T, x, y))
+    t5 = support.einsum_back(2.0 * t1, ("ijk,j,k->i", T, x, y))
     T_bar = t5[1]
     x_bar = t5[2]
     y_bar = t5[3]

@@ -23,7 +23,7 @@ def score_grad(x, y, kind="soft"):
     t3 = min(x, y, 2.0)
     # ---- reverse sweep ----
     # expressions.py:10  return bonus * scale - min(x, y, 2.0)
-    t6 = support.to_items(-1.0 * support.ties(support.to_array((x, y, 2.0)), t3), (x, y, 2.0))
+    t6 = support.to_items(-support.ties(support.to_array((x, y, 2.0)), t3), (x, y, 2.0))
     x_bar = t6[0]
     y_bar = t6[1]
     # expressions.py:9  bonus = math.log1p(ratio) if kind == "soft" else ratio

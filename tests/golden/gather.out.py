@@ -16,11 +16,9 @@ def bigram_score_grad(embedding, weights, words):
     pairs_bar = np.outer(t1_bar, weights)
     weights_bar = pairs.T @ t1_bar
     # gather.py:6  pairs = vectors[:-1] * vectors[1:]
-    t5_bar = pairs_bar * vectors[:-1]
     vectors_bar = np.zeros(vectors.shape, vectors.dtype)
-    vectors_bar[1:] += t5_bar
-    t4_bar = pairs_bar * vectors[1:]
-    vectors_bar[:-1] += t4_bar
+    vectors_bar[1:] += pairs_bar * vectors[:-1]
+    vectors_bar[:-1] += pairs_bar * vectors[1:]
     # gather.py:5  vectors = embedding[words]
     embedding_bar = np.zeros(embedding.shape, embedding.dtype)
     np.add.at(embedding_bar, words, vectors_bar)

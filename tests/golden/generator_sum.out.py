@@ -46,13 +46,11 @@ def ridge_grad(weights, xs, ys, penalty):
         #     wei...
         w_2_bar = t6_bar * 2.0 * w_2
         weights_bar[i_4] += w_2_bar
-    t8_bar = 1.0
     for i_3 in range(stop_at_entry - 1, -1, -1):
         e = e_tape.pop()
         # generator_sum.py:3  return sum(e * e for e in errors) + penalty * sum(w**2 for w in
         #     wei...
-        e_bar = t8_bar * e
-        e_bar += t8_bar * e
+        e_bar = 2.0 * e
         errors_bar[i_3] += e_bar
     # generator_sum.py:2  errors = [y - sum(w * x for w, x in zip(weights, row)) for row, y i...
     t1_bar = support.alias_back(t1_bar, errors_bar)

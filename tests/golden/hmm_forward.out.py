@@ -22,10 +22,8 @@ def log_likelihood_grad(start, transition, emission, observations):
     t4 = np.sum(alpha)
     # ---- reverse sweep ----
     # hmm_forward.py:11  return total + np.log(np.sum(alpha))
-    alpha_bar = 1.0 / t4
-    alpha_bar = np.full(alpha.shape, alpha_bar)
+    alpha_bar = np.full(alpha.shape, 1.0 / t4)
     emission_bar = np.zeros(emission.shape, emission.dtype)
-    total_bar = 1.0
     transition_bar = np.zeros(transition.shape, transition.dtype)
     for i in range(len(observations[1:]) - 1, -1, -1):
         t3 = t3_tape.pop()
@@ -33,19 +31,17 @@ def log_likelihood_grad(start, transition, emission, observations):
         scale = scale_tape.pop()
         symbol = observations[1:][i]
         # hmm_forward.py:10  alpha = (alpha / scale) @ transition * emission[:, symbol]
-        t8_bar = alpha_bar * t3
-        emission_bar[:, symbol] += t8_bar
+        emission_bar[:, symbol] += alpha_bar * t3
         t3_bar = alpha_bar * emission[:, symbol]
         transition_bar += np.outer(t2, t3_bar)
         t2_bar = transition @ t3_bar
         alpha_bar = t2_bar / scale
         scale_bar = np.sum(-t2_bar * t2 / scale)
         # hmm_forward.py:9  total += np.log(scale)
-        scale_bar += total_bar / scale
+        scale_bar += 1.0 / scale
         # hmm_forward.py:8  scale = np.sum(alpha)
         alpha_bar += scale_bar
     # hmm_forward.py:5  alpha = start * emission[:, observations[0]]
     start_bar = alpha_bar * emission[:, observations[0]]
-    t10_bar = alpha_bar * start
-    emission_bar[:, observations[0]] += t10_bar
+    emission_bar[:, observations[0]] += alpha_bar * start
     return start_bar, transition_bar, emission_bar

@@ -30,8 +30,7 @@ def wave_grad(u, c, steps):
         after_bar = t3_bar
     # ---- reverse sweep ----
     # leapfrog_swap.py:11  return np.sum(now * now)
-    now_bar += now
-    now_bar += now
+    now_bar += 2.0 * now
     c_bar = 0.0
     for _ in range(steps - 1, -1, -1):
         t2 = t2_tape.pop()
@@ -53,6 +52,5 @@ def wave_grad(u, c, steps):
     # leapfrog_swap.py:6  now = u.copy()
     t24_bar = now_bar
     # leapfrog_swap.py:5  before = u.copy()
-    t25_bar = before_bar
-    u_bar = t24_bar + t25_bar
+    u_bar = t24_bar + before_bar
     return u_bar, float(c_bar)

@@ -22,11 +22,9 @@ def harmonics_grad(x, n):
     spectrum = np.stack(rows)
     # ---- reverse sweep ----
     # list_building.py:9  return np.sum(spectrum[0] * spectrum[-1])
-    t6_bar = spectrum[0]
     spectrum_bar = np.zeros(spectrum.shape, spectrum.dtype)
-    spectrum_bar[-1] += t6_bar
-    t5_bar = spectrum[-1]
-    spectrum_bar[0] += t5_bar
+    spectrum_bar[-1] += spectrum[0]
+    spectrum_bar[0] += spectrum[-1]
     # list_building.py:8  spectrum = np.stack(rows)
     rows_bar = support.accumulate(rows_bar, support.stack_back(spectrum_bar, rows, 0))
     x_bar = np.zeros(x.shape, x.dtype)

@@ -75,7 +75,7 @@ def rk4_grad(state, sigma, rho, beta, h, steps):
         state = state + t8
     # ---- reverse sweep ----
     # lorenz_rk4.py:16  return state @ state
-    state_bar = state + state
+    state_bar = 2.0 * state
     beta_bar = 0.0
     rho_bar = 0.0
     sigma_bar = 0.0

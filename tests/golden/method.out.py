@@ -33,9 +33,9 @@ def loss_grad(self, x, target):
     # ---- reverse sweep ----
     seed = support.seed(result)
     # method.py:14  return error @ error
-    error_bar = support.unbroadcast(support.matmul_back_a(seed, error, error), error)
     error_bar = support.add(
-        error_bar, support.unbroadcast(support.matmul_back_b(seed, error, error), error)
+        support.unbroadcast(support.matmul_back_a(seed, error, error), error),
+        support.unbroadcast(support.matmul_back_b(seed, error, error), error),
     )
     # method.py:13  error = self(x) - target
     t1_bar = support.unbroadcast(error_bar, t1)

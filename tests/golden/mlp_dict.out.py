@@ -23,9 +23,7 @@ def loss_grad(params, x, y):
     t4 = t3 ** 2
     # ---- reverse sweep ----
     # mlp_dict.py:9  return np.mean((h - y) ** 2)
-    t4_bar = np.full(t4.shape, 1.0 / t4.size)
-    h_bar = support.unbroadcast(t4_bar * 2.0 * t3, h)
-    h_bar = h_bar.copy()
+    h_bar = support.unbroadcast(1.0 / t4.size * 2.0 * t3, h).copy()
     params_bar = support.zeros(params)
     for i in range(1, -1, -1):
         t2 = t2_tape.pop()
@@ -35,13 +33,11 @@ def loss_grad(params, x, y):
         t7 = h
         h = h_tape.pop()
         t8_bar = h_bar * (1.0 - t7 * t7)
-        t9_bar = support.unbroadcast(t8_bar, layer["b"])
         layer_bar = support.zeros(layer)
-        layer_bar["b"] += t9_bar
+        layer_bar["b"] += support.unbroadcast(t8_bar, layer["b"])
         t2_bar = support.unbroadcast(t8_bar, t2)
         h_bar = t2_bar @ layer["w"].T
-        t10_bar = h.T @ t2_bar
-        layer_bar["w"] += t10_bar
+        layer_bar["w"] += h.T @ t2_bar
         # mlp_dict.py:7  layer = params[name]
         support.item_add(params_bar, name, layer_bar)
     return support.gradient(params_bar, params)

@@ -22,14 +22,11 @@ def quadratic_form_grad(A, x):
         row_bar = total_bar * (x[i] * row)
         t3_bar = total_bar * row
         row_bar += t3_bar * x[i]
-        t4_bar = t3_bar * row
-        x_bar[i] += t4_bar
+        x_bar[i] += t3_bar * row
         for j in range(i, -1, -1):
             # nested_loops.py:10  row += A[i, j] * x[j]
-            t7_bar = row_bar * A[i, j]
-            x_bar[j] += t7_bar
-            t6_bar = row_bar * x[j]
-            A_bar[i, j] += t6_bar
+            x_bar[j] += row_bar * A[i, j]
+            A_bar[i, j] += row_bar * x[j]
         # nested_loops.py:8  row = 0.0
         row = row_tape.pop()
     return A_bar, x_bar

@@ -25,9 +25,7 @@ def cube_root_grad(a):
         t3_bar = t1_bar / (3.0 * x * x)
         a_bar -= t3_bar
         x_bar += t3_bar * (x * x)
-        t7_bar = t3_bar * x
-        x_bar += t7_bar * x
-        x_bar += t7_bar * x
+        x_bar += 2.0 * (t3_bar * x) * x
     # newton_root.py:2  x = 1.0 + 0.1 * a
     a_bar += x_bar * 0.1
     return a_bar

@@ -26,8 +26,7 @@ def power_reverse(result_bar, saved):
             x_bar += t3_bar
         else:
             # recursion.py:7  return half * half
-            half_bar = result_bar * half
-            half_bar += result_bar * half
+            half_bar = 2.0 * result_bar * half
             # recursion.py:6  half = power(x, n // 2)
             t5_bar = power_reverse(half_bar, saved_2)
             x_bar += t5_bar
@@ -51,7 +50,7 @@ def power_grad(x, n):
             x_bar += t3_bar
         else:
             # recursion.py:7  return half * half
-            half_bar = half + half
+            half_bar = 2.0 * half
             # recursion.py:6  half = power(x, n // 2)
             t6_bar = power_reverse(half_bar, saved_2)
             x_bar += t6_bar

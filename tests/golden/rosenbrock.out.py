@@ -9,11 +9,9 @@ def rosenbrock_grad(x):
     t2 = 1.0 - x[:-1]
     # ---- reverse sweep ----
     # rosenbrock.py:5  return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
-    t7_bar = -(2.0 * t2)
     x_bar = np.zeros(x.shape, x.dtype)
-    x_bar[:-1] += t7_bar
+    x_bar[:-1] -= 2.0 * t2
     t1_bar = 200.0 * t1
-    t12_bar = -t1_bar * 2.0 * x[:-1]
-    x_bar[:-1] += t12_bar
+    x_bar[:-1] -= t1_bar * 2.0 * x[:-1]
     x_bar[1:] += t1_bar
     return x_bar

@@ -17,11 +17,9 @@ def patches_grad(image):
     # shapes.py:7  return np.sum(padded[::-1] * np.roll(padded, 1, axis=0) ** 2)
     t5_bar = np.full(t5.shape, 1.0)
     padded_bar = np.roll(support.unbroadcast(t5_bar * padded[::-1], t4) * 2.0 * t3, -1, 0)
-    t7_bar = support.unbroadcast(t5_bar * t4, padded[::-1])
-    padded_bar[::-1] += t7_bar
+    padded_bar[::-1] += support.unbroadcast(t5_bar * t4, padded[::-1])
     # shapes.py:6  padded = np.concatenate([blocks, np.ones((1, 4))])
-    t2_bar = support.concatenate_back(padded_bar, t2, 0)
-    blocks_bar = t2_bar[0]
+    blocks_bar = support.concatenate_back(padded_bar, t2, 0)[0]
     # shapes.py:5  blocks = image.reshape(2, 2, 2, 2).transpose(0, 2, 1, 3).reshape(4, 4)
     image_bar = np.reshape(
         support.transpose_back(np.reshape(blocks_bar, np.shape(t1)), (0, 2, 1, 3)), np.shape(image)

@@ -20,11 +20,10 @@ def sir_value_and_grad(beta, gamma, infected, observed):
     beta_bar = 0.0
     gamma_bar = 0.0
     infected_bar = 0.0
-    misfit_bar = 1.0
     susceptible_bar = 0.0
     for day in range(len(observed) - 1, -1, -1):
         # sir_model.py:13  misfit += (infected - observed[day]) ** 2
-        infected_bar += misfit_bar * 2.0 * (infected - observed[day])
+        infected_bar += 2.0 * (infected - observed[day])
         for _ in range(3, -1, -1):
             # sir_model.py:12  infected += caught - healed
             infected = infected_tape.pop()

@@ -19,8 +19,7 @@ def cross_entropy_value_and_grad(W, X, labels):
     result = np.mean(log_norm - chosen) + 0.01 * np.sum(W * W)
     # ---- reverse sweep ----
     # softmax_regression.py:9  return np.mean(log_norm - chosen) + 0.01 * np.sum(W * W)
-    W_bar = 0.01 * W
-    W_bar += 0.01 * W
+    W_bar = 0.02 * W
     t11_bar = 1.0 / log_norm.size
     chosen_bar = -t11_bar
     # softmax_regression.py:8  chosen = scores[np.arange(len(labels)), labels]

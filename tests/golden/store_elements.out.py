@@ -18,8 +18,7 @@ def logistic_path_grad(x0, r, n):
     # ---- reverse sweep ----
     x_bar = np.zeros(x.shape, x.dtype)
     # store_elements.py:9  return np.sum(x * x)
-    x_bar += x
-    x_bar += x
+    x_bar += 2.0 * x
     r_bar = 0.0
     for i in range(n - 1, 0, -1):
         t2 = t2_tape.pop()
@@ -27,12 +26,10 @@ def logistic_path_grad(x0, r, n):
         # store_elements.py:8  x[i] = r * x[i - 1] * (1.0 - x[i - 1])
         t5_bar = x_bar[i]
         x_bar[i] = 0.0
-        t2_bar = -(t5_bar * (r * t1))
-        x_bar[i - 1] += t2_bar
+        x_bar[i - 1] -= t5_bar * (r * t1)
         t7_bar = t5_bar * (1.0 - t2)
         r_bar += t7_bar * t1
-        t1_bar = t7_bar * r
-        x_bar[i - 1] += t1_bar
+        x_bar[i - 1] += t7_bar * r
     # store_elements.py:6  x[0] = x0
     t10_bar = x_bar[0]
     x_bar[0] = 0.0

@@ -76,8 +76,7 @@ def moved_grad(point, angle):
     # ---- reverse sweep ----
     # tuples.py:12  return x * x * y
     y_bar = x * x
-    x_bar = y * x
-    x_bar += y * x
+    x_bar = 2.0 * y * x
     # tuples.py:11  x, y = rotate(rotate(point, angle), 2.0 * angle)
     t2_bar = support.zeros(t2)
     t2_bar[1] += y_bar

@@ -14,13 +14,11 @@ def smooth_then_fit_grad(x, a):
         y[i] = a * t1 + (1.0 - a) * x[i]
     # ---- reverse sweep ----
     y_bar = np.zeros(y.shape, y.dtype)
-    loss_bar = 1.0
     x_bar = np.zeros(x.shape, x.dtype)
     for i in range(len(x) - 1, -1, -1):
         # two_loops.py:11  loss += (y[i] - x[i]) ** 2
-        t4_bar = loss_bar * 2.0 * (y[i] - x[i])
-        t6_bar = -t4_bar
-        x_bar[i] += t6_bar
+        t4_bar = 2.0 * (y[i] - x[i])
+        x_bar[i] -= t4_bar
         y_bar[i] += t4_bar
     a_bar = 0.0
     for i in range(len(x) - 1, 0, -1):
@@ -28,12 +26,10 @@ def smooth_then_fit_grad(x, a):
         # two_loops.py:8  y[i] = a * y[i - 1] + (1.0 - a) * x[i]
         t7_bar = y_bar[i]
         y_bar[i] = 0.0
-        t12_bar = t7_bar * (1.0 - a)
-        x_bar[i] += t12_bar
+        x_bar[i] += t7_bar * (1.0 - a)
         a_bar -= t7_bar * x[i]
         a_bar += t7_bar * t1
-        t1_bar = t7_bar * a
-        y_bar[i - 1] += t1_bar
+        y_bar[i - 1] += t7_bar * a
     # two_loops.py:6  y[0] = x[0]
     t13_bar = y_bar[0]
     y_bar[0] = 0.0

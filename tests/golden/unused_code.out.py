@@ -20,6 +20,5 @@ def f_grad(x, y):
         x_bar = y
     else:
         # unused_code.py:10  return np.sum(x * y) if label == "sum" else np.mean(x)
-        x_bar = 1.0 / x.size
-        x_bar = np.full(x.shape, x_bar)
+        x_bar = np.full(x.shape, 1.0 / x.size)
     return x_bar.copy()

@@ -119,6 +119,8 @@ class Values(Containers):
         for param, b in target.args:
             if param in have or target.entry.kind == "nondiff" or param in target.entry.zero:
                 continue
+            if any(t.operand == b for t in terms):
+                continue  # one term stands for both places
             for a in bound_atoms(b):
                 if self.unit.is_active(a):
                     assert isinstance(a, ir.Var)

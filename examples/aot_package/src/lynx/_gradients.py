@@ -231,7 +231,7 @@ def misfit_value_and_grad(
 ) -> tuple[float, npt.NDArray[np.float64]]:
     """Value and gradient of `misfit` with respect to theta.
 
-    Made for theta float64[:], observed float64[:, :], steps int, observed longer than 1.
+    Made for theta float64[:], observed float64[:, :], steps int.
     Returns: (value, gradient), the gradient shaped as theta.
     """
     if (
@@ -239,7 +239,6 @@ def misfit_value_and_grad(
         or theta.ndim != 1
         or observed.dtype != np.float64
         or observed.ndim != 2
-        or 1 in observed.shape
         or isinstance(steps, np.ndarray)
     ):
         raise TypeError(
