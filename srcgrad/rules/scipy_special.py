@@ -7,6 +7,7 @@ has no derivative in it here, unless a formula stands for it.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -342,11 +343,12 @@ structured(
 # ---- the rest ---------------------------------------------------------------
 
 nondiff(special.round)
+# Others are read where they are written in Python.
 for _name in dir(special):
     _target = getattr(special, _name)
-    if not _name.startswith("_") and callable(_target) and lookup(_target) is None:
-        if not (isinstance(_target, type) and issubclass(_target, BaseException)):
-            refuse(
-                _target,
-                why="its derivative is in no table of srcgrad's; give a rule with @srcgrad.rule",
-            )
+    _python = inspect.isfunction(_target) or isinstance(_target, type)
+    if not _name.startswith("_") and callable(_target) and not _python:
+        refuse(
+            _target,
+            why="its derivative is in no table of srcgrad's; give a rule with @srcgrad.rule",
+        )

@@ -105,7 +105,7 @@ class Module:
                 if usual != "math":
                     self.scalars_are_python = False
         bound: dict[str, ast.expr] = {}
-        for part in ("special", "linalg"):
+        for part in ("special", "linalg", "signal"):
             if part in names:
                 bound[part] = syn.name(self.bind_import(f"scipy.{part}"))
         return syn.substitute(node, bound) if bound else node

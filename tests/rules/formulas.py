@@ -12,14 +12,21 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy import linalg, special
+from scipy import linalg, signal, special
 
 from srcgrad.rules import registry
 from srcgrad.rules.python import OPERATORS
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import support
 
-SCOPE = {"np": np, "math": math, "support": support, "special": special, "linalg": linalg}
+SCOPE = {
+    "np": np,
+    "math": math,
+    "support": support,
+    "special": special,
+    "linalg": linalg,
+    "signal": signal,
+}
 
 
 # ---- trees of numbers --------------------------------------------------------

@@ -151,6 +151,8 @@ def test_every_public_name_is_accounted_for(space: str) -> None:
     for name, value in _public(NAMESPACES[space]):
         entry = registry.lookup(value)
         known = entry is not None or id(value) in from_source or name in _CONSTANT
+        if space.startswith("scipy."):  # its Python is read: a refusal says where it ends
+            known = known or inspect.isfunction(value) or isinstance(value, type)
         if not known:
             missing.append(name)
         if entry is not None and entry.kind == "refuse":

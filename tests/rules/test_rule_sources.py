@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats  # noqa: F401 - its table is loaded with it
+import scipy.ndimage
+import scipy.stats  # noqa: F401
 from formulas import copied, differences, is_active, moved, pairing, random_like
 
 import srcgrad as sg

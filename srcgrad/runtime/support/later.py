@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-MODULES = ("scipy_linalg",)
+MODULES = ("scipy_linalg", "scipy_signal")
 
 
 def find(name: str) -> Any:
