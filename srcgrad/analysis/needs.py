@@ -40,27 +40,9 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
 _CHEAP = frozenset(
-    (
-        "neg",
-        "pos",
-        "add",
-        "sub",
-        "mul",
-        "truediv",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "eq",
-        "ne",
-        "is",
-        "is_not",
-        "not",
-        "invert",
-        "and",
-        "or",
-    )
-)
+    ("neg", "pos", "add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "is",
+     "is_not", "not", "invert", "and", "or")
+)  # fmt: skip
 
 
 SHAPE = "~"  # before a variable of which only the shape is read
