@@ -185,13 +185,14 @@ structured(
         (Z, False, False),
     ],
 )
-structured(
-    np.linalg.svdvals,
-    "a, /",
-    vjp={"a": "support.svdvals_back(g, a)"},
-    jvp={"a": "support.svdvals_dot(a_dot, a)"},
-    at=[(A,), (WIDE,), (Z,)],
-)
+if hasattr(np.linalg, "svdvals"):  # NumPy 2
+    structured(
+        np.linalg.svdvals,
+        "a, /",
+        vjp={"a": "support.svdvals_back(g, a)"},
+        jvp={"a": "support.svdvals_dot(a_dot, a)"},
+        at=[(A,), (WIDE,), (Z,)],
+    )
 structured(
     np.linalg.qr,
     "a, mode='reduced'",
@@ -252,26 +253,28 @@ short(
     mode="jvp",
     x="np.sum(x_dot * support.safe_divide(x, out))",
 )
-structured(
-    np.linalg.vector_norm,
-    "x, /, *, axis=None, keepdims=False, ord=2",
-    vjp={"x": "support.vector_norm_back(g, out, x, ord, axis, keepdims)"},
-    jvp={"x": "support.vector_norm_dot(x_dot, out, x, ord, axis, keepdims)"},
-    at=[
-        (V,),
-        (M,),
-        ((M,), {"axis": 1}),
-        ((T,), {"axis": (0, 2), "ord": 3}),
-        ((T,), {"axis": (2, 1), "ord": 1, "keepdims": True}),
-        ((T,), {"ord": np.inf}),
-    ],
-)
-structured(
-    np.linalg.matrix_norm,
-    "x, /, *, keepdims=False, ord='fro'",
-    vjp={"x": "support.norm_back(g, out, x, ord, (-2, -1), keepdims)"},
-    jvp={"x": "support.norm_dot(x_dot, out, x, ord, (-2, -1), keepdims)"},
-    at=[(M,), (T,), ((T,), {"ord": 2, "keepdims": True}), ((M,), {"ord": "nuc"})],
-)
+if hasattr(np.linalg, "vector_norm"):  # NumPy 2
+    structured(
+        np.linalg.vector_norm,
+        "x, /, *, axis=None, keepdims=False, ord=2",
+        vjp={"x": "support.vector_norm_back(g, out, x, ord, axis, keepdims)"},
+        jvp={"x": "support.vector_norm_dot(x_dot, out, x, ord, axis, keepdims)"},
+        at=[
+            (V,),
+            (M,),
+            ((M,), {"axis": 1}),
+            ((T,), {"axis": (0, 2), "ord": 3}),
+            ((T,), {"axis": (2, 1), "ord": 1, "keepdims": True}),
+            ((T,), {"ord": np.inf}),
+        ],
+    )
+if hasattr(np.linalg, "matrix_norm"):  # NumPy 2
+    structured(
+        np.linalg.matrix_norm,
+        "x, /, *, keepdims=False, ord='fro'",
+        vjp={"x": "support.norm_back(g, out, x, ord, (-2, -1), keepdims)"},
+        jvp={"x": "support.norm_dot(x_dot, out, x, ord, (-2, -1), keepdims)"},
+        at=[(M,), (T,), ((T,), {"ord": 2, "keepdims": True}), ((M,), {"ord": "nuc"})],
+    )
 nondiff(np.linalg.matrix_rank)
 refuse(np.bmat, why="np.matrix is not supported; use np.block")

@@ -88,7 +88,6 @@ METHODS: dict[str, Method] = {
     "nonzero": Method(np.nonzero),
     # attributes
     "T": Method(np.transpose, attr=True),
-    "mT": Method(np.matrix_transpose, attr=True),
     "real": Method(np.real, attr=True, first="val"),
     "imag": Method(np.imag, attr=True, first="val"),
     "shape": Method(np.shape, attr=True),
@@ -100,6 +99,8 @@ METHODS: dict[str, Method] = {
     "strides": Method(support.property_of, attr=True),
     "flags": Method(support.property_of, attr=True),
 }
+if hasattr(np, "matrix_transpose"):  # NumPy 2
+    METHODS["mT"] = Method(np.matrix_transpose, attr=True)
 
 if hasattr(np.ndarray, "ptp"):  # NumPy 1
     METHODS["ptp"] = Method(np.ptp)

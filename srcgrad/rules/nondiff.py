@@ -42,10 +42,12 @@ nondiff(np.round, np.around, np.fix)
 
 nondiff(
     np.shape, np.ndim, np.size, np.result_type, np.promote_types, np.can_cast, np.common_type,
-    np.min_scalar_type, np.issubdtype, np.finfo, np.iinfo, np.isdtype, np.broadcast_shapes,
+    np.min_scalar_type, np.issubdtype, np.finfo, np.iinfo, np.broadcast_shapes,
     np.errstate, np.seterr, np.geterr, np.get_printoptions, np.array2string, np.array_repr,
     np.array_str, np.format_float_positional, np.format_float_scientific,
 )  # fmt: skip
+if hasattr(np, "isdtype"):  # NumPy 2
+    nondiff(np.isdtype)
 
 # ---- arrays made of nothing active -----------------------------------------
 

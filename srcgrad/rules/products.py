@@ -100,7 +100,8 @@ short(np.matmul, {"a": 1, "b": 2}, a="b @ g", b="np.outer(a, g)")
 short(np.matmul, {"a": 1, "b": 1}, a="g * b", b="g * a")
 short(np.matmul, mode="jvp", a="a_dot @ b", b="a @ b_dot")
 _bilinear_backs("matmul_back", call="np.matmul({}, {})", at=_with_result(np.matmul, PAIRS[:9]))
-alias(np.linalg.matmul, np.matmul)
+if hasattr(np.linalg, "matmul"):  # NumPy 2
+    alias(np.linalg.matmul, np.matmul)
 
 _DOT = [
     (V, W),
@@ -156,14 +157,15 @@ _bilinear_backs(
     extra=", axes",
     at=_with_result(np.tensordot, _TENSORDOT),
 )
-_bilinear(
-    np.linalg.tensordot,
-    "a, b, /, *, axes=2",
-    "tensordot_back",
-    call="np.tensordot({}, {}, axes)",
-    extra=", axes",
-    at=[(M, np.cos(M)), ((T, B), {"axes": 1})],
-)
+if hasattr(np.linalg, "tensordot"):  # NumPy 2
+    _bilinear(
+        np.linalg.tensordot,
+        "a, b, /, *, axes=2",
+        "tensordot_back",
+        call="np.tensordot({}, {}, axes)",
+        extra=", axes",
+        at=[(M, np.cos(M)), ((T, B), {"axes": 1})],
+    )
 
 _KRON = [(V, W[:2]), (V, M), (M, N), (2.0, V), (T, V)]
 _bilinear(np.kron, "a, b", "kron_back", call="np.kron({}, {})", at=_KRON)
@@ -191,23 +193,27 @@ _bilinear_backs(
     extra=", axisa, axisb, axisc, axis",
     at=_with_result(np.cross, _CROSS),
 )
-structured(
-    np.linalg.cross,
-    "a, b, /, *, axis=-1",
-    vjp={
-        "a": "support.cross_back_a(g, a, b, axis, axis, axis, None)",
-        "b": "support.cross_back_b(g, a, b, axis, axis, axis, None)",
-    },
-    jvp={"a": "np.linalg.cross(a_dot, b, axis=axis)", "b": "np.linalg.cross(a, b_dot, axis=axis)"},
-    at=[(V, W), (M, V), ((S, S.T), {"axis": 0})],
-)
+if hasattr(np.linalg, "cross"):  # NumPy 2
+    structured(
+        np.linalg.cross,
+        "a, b, /, *, axis=-1",
+        vjp={
+            "a": "support.cross_back_a(g, a, b, axis, axis, axis, None)",
+            "b": "support.cross_back_b(g, a, b, axis, axis, axis, None)",
+        },
+        jvp={
+            "a": "np.linalg.cross(a_dot, b, axis=axis)",
+            "b": "np.linalg.cross(a, b_dot, axis=axis)",
+        },
+        at=[(V, W), (M, V), ((S, S.T), {"axis": 0})],
+    )
 
 # ---- products whose formulas are short for every shape ------------------------------------
 
-for _outer, _params, _call in (
-    (np.outer, "a, b, out=None", "np.outer"),
-    (np.linalg.outer, "a, b, /", "np.linalg.outer"),
-):
+_OUTER: list[Any] = [(np.outer, "a, b, out=None", "np.outer")]
+if hasattr(np.linalg, "outer"):  # NumPy 2
+    _OUTER.append((np.linalg.outer, "a, b, /", "np.linalg.outer"))
+for _outer, _params, _call in _OUTER:
     structured(
         _outer,
         _params,

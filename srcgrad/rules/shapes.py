@@ -47,10 +47,9 @@ linear(
 )
 short(np.transpose, {"a": 2}, absent=("axes",), a="g.T")
 short(np.transpose, absent=("axes",), a="np.transpose(g)")
-linear(np.matrix_transpose, "a, /", a="np.matrix_transpose(g)", view="always", at=[(M,), (T,)])
-linear(
-    np.linalg.matrix_transpose, "a, /", a="np.matrix_transpose(g)", view="always", at=[(M,), (T,)]
-)
+if hasattr(np, "matrix_transpose"):  # NumPy 2
+    for _transpose in (np.matrix_transpose, np.linalg.matrix_transpose):
+        linear(_transpose, "a, /", a="np.matrix_transpose(g)", view="always", at=[(M,), (T,)])
 linear(
     np.swapaxes,
     "a, axis1, axis2",
@@ -363,13 +362,14 @@ linear(
     view="always",
     at=[(M,), (S, 1), (T, 0, 1, 2), (T, -1, -1, 0)],
 )
-linear(
-    np.linalg.diagonal,
-    "x, /, *, offset=0",
-    x="support.scatter(g, np.diagonal(support.places(x), offset, -2, -1), np.shape(x))",
-    view="always",
-    at=[(M,), (T,), ((T,), {"offset": 1})],
-)
+if hasattr(np.linalg, "diagonal"):  # NumPy 2
+    linear(
+        np.linalg.diagonal,
+        "x, /, *, offset=0",
+        x="support.scatter(g, np.diagonal(support.places(x), offset, -2, -1), np.shape(x))",
+        view="always",
+        at=[(M,), (T,), ((T,), {"offset": 1})],
+    )
 for part in (np.tril, np.triu):
     linear(
         part,
@@ -386,12 +386,13 @@ linear(
     writes=("out",),
     at=[(S,), (M, 1), (T,), (T, -1, 2, 0)],
 )
-linear(
-    np.linalg.trace,
-    "x, /, *, offset=0, dtype=None",
-    x="support.trace_back(g, x, offset, -2, -1)",
-    at=[(S,), (T,), ((M,), {"offset": 1})],
-)
+if hasattr(np.linalg, "trace"):  # NumPy 2
+    linear(
+        np.linalg.trace,
+        "x, /, *, offset=0, dtype=None",
+        x="support.trace_back(g, x, offset, -2, -1)",
+        at=[(S,), (T,), ((M,), {"offset": 1})],
+    )
 
 # ---- copies and new arrays ---------------------------------------------------------------
 
