@@ -17,7 +17,9 @@ class Shapes:
     """The extents of the arrays of a function, in a form that can be compared."""
 
     def __init__(self, fn: ast.FunctionDef) -> None:
-        stores = [n.id for n in asts.walk(fn) if isinstance(n, ast.Name) and _stored(n)]
+        in_place = _added_to_arrays(fn)
+        nodes = [n for n in asts.walk(fn) if isinstance(n, ast.Name) and n not in in_place]
+        stores = [n.id for n in nodes if _stored(n)]
         self.times = Counter(stores)
         self.times.update(a.arg for a in asts.walk(fn) if isinstance(a, ast.arg))
         self.values: dict[str, ast.expr] = {}  # of names that are bound once, at the top
@@ -95,6 +97,17 @@ class Shapes:
         shape = ast.Attribute(syn.name(array), "shape", ast.Load())
         wanted = ast.Subscript(shape, ast.Constant(d), ast.Load())
         return self.extent(wanted) == self.extent(stop)
+
+
+def _added_to_arrays(fn: ast.FunctionDef) -> list[ast.expr]:
+    """The targets of additions in place to arrays that are made here, which stay what they are."""
+    made: set[str] = set()
+    for s in fn.body:
+        match s:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(_, "zeros" | "empty"))):
+                made.add(name)
+    targets = [s.target for s in asts.walk(fn) if isinstance(s, ast.AugAssign)]
+    return [t for t in targets if isinstance(t, ast.Name) and t.id in made]
 
 
 def _stored(n: ast.Name) -> bool:
