@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from formulas import (
+    SCOPE,
     Forward,
     Sample,
     copied,
@@ -132,16 +133,7 @@ def test_formulas_use_known_names() -> None:
         if entry.kind == "function":
             continue
         assert entry.params is not None
-        known = {
-            *entry.params.parameters,
-            *entry.let,
-            "out",
-            "np",
-            "math",
-            "support",
-            "special",
-            "linalg",
-        }
+        known = {*entry.params.parameters, *entry.let, "out", *SCOPE}
         for p, formula in entry.vjps.items():
             assert p in entry.params.parameters, f"{entry.name} has no parameter {p}"
             if formula is not None:
