@@ -32,6 +32,7 @@ _OURS = re.compile(rf"[A-Za-z_][A-Za-z0-9_]*_[0-9a-f]{{{_DIGEST}}}")
 _LONGEST = 120  # characters of a module's name before the digest
 _LIMIT = 256 * 2**20  # bytes, unless SRCGRAD_CACHE_SIZE says otherwise
 _YOUNG = 3600.0  # seconds; younger files are never evicted, they may be about to be used
+_MOST_ANSWERS = 20_000  # of small files; the oldest go
 _INDEX, _USED = ".index", ".used"
 
 # Directory -> why it can't be used (None: it can); asked of the system once.
@@ -279,11 +280,8 @@ def _index_file(directory: Path, key_digest: str) -> Path:
 def _mark_used(directory: Path, module: str) -> None:
     """Notes the time, at most once an hour; on the side, since Numba looks at a module's own."""
     mark = directory / _USED / module
-    try:
-        if time.time() - mark.stat().st_mtime < _YOUNG:
-            return
-    except OSError:
-        pass
+    if time.time() - _time(mark) < _YOUNG:
+        return
     with suppress(OSError):
         mark.touch(mode=0o600)
 
@@ -320,10 +318,7 @@ def _entries(directory: Path) -> Iterator[_Entry]:
             status = file.stat()
         except OSError:  # another process removed it
             continue
-        try:
-            used = (directory / _USED / file.stem).stat().st_mtime
-        except OSError:
-            used = status.st_mtime
+        used = _time(directory / _USED / file.stem) or status.st_mtime
         more = sum(size for _, size in compiled.get(file.stem, ()))
         yield _Entry(file.stem, status.st_size + more, status.st_mtime, used)
 
@@ -355,11 +350,8 @@ def _sweep(directory: Path) -> None:
     """Keeps the size in bounds; once an hour, by whichever process gets to it first."""
     stamp = directory / _USED / "swept"
     now = time.time()
-    try:
-        if now - stamp.stat().st_mtime < _YOUNG:
-            return
-    except OSError:
-        pass
+    if now - _time(stamp) < _YOUNG:
+        return
     with suppress(OSError):
         stamp.touch(mode=0o600)
         evict(directory, _limit(), now)
@@ -382,18 +374,26 @@ def evict(directory: Path, limit: int, now: float) -> list[str]:
 
 
 def _tidy(directory: Path, now: float) -> None:
-    """Removes what killed processes left half written, and answers whose modules are gone."""
-    for file in [*_files(directory), *_files(directory / _INDEX)]:
-        if file.name.startswith(".new-"):
-            with suppress(OSError):
-                if now - file.stat().st_mtime > _YOUNG:
-                    file.unlink()
-    for file in _files(directory / _INDEX):
+    """Removes what killed processes left half written, answers whose modules are gone, and the
+    oldest of too many answers."""
+    answers = sorted(_files(directory / _INDEX), key=_time)
+    for file in [*_files(directory), *answers]:
+        if file.name.startswith(".new-") and now - _time(file) > _YOUNG:
+            _unlink(file)
+    for k, file in enumerate(answers):
         with suppress(OSError, ValueError, KeyError, TypeError, IndexError):
             module = json.loads(json.loads(file.read_text())["content"])[1]
-            old = now - file.stat().st_mtime > _YOUNG
-            if old and not (directory / f"{module}.py").exists():
-                file.unlink()
+            gone = now - _time(file) > _YOUNG and not (directory / f"{module}.py").exists()
+            if gone or k < len(answers) - _MOST_ANSWERS:
+                _unlink(file)
+
+
+def _time(file: Path) -> float:
+    """When a file was written; long ago if it isn't there."""
+    try:
+        return file.stat().st_mtime
+    except OSError:  # there is none, or no longer
+        return 0.0
 
 
 if hasattr(os, "register_at_fork"):  # the child asks again: it may become another user

@@ -466,6 +466,15 @@ def test_the_least_recently_used_go_first(folder: Path) -> None:
     assert not answer.exists()
 
 
+def test_answers_are_bounded_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_MOST_ANSWERS", 2)
+    for i in range(4):
+        cache.remember(f"key {i}", "m", TEXT, {})
+        os.utime(cache._index_file(folder, f"key {i}"), (1e9 + i, 1e9 + i))
+    cache.evict(folder, 10**6, time.time())
+    assert [cache.lookup(f"key {i}") is not None for i in range(4)] == [False, False, True, True]
+
+
 def test_young_files_stay(folder: Path) -> None:
     for i in range(4):
         cache.store("m", f"# {i}\n" + TEXT)
