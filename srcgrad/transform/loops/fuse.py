@@ -35,13 +35,28 @@ def fuse(fn: Function) -> None:
     if middle is None:
         return
     marker = body[middle]
+    arrays = _made_empty(body)
+    ahead_of = {id(s): asts.names(s) & arrays for s in body[:middle] if isinstance(s, ast.For)}
     for backward in [s for s in body[middle:] if isinstance(s, ast.For)]:
+        tapes = asts.names(backward) & arrays
         for ahead in [s for s in body[: body.index(marker)] if isinstance(s, ast.For)]:
+            if not tapes & ahead_of[id(ahead)]:
+                continue
             made = _Pair(fn, ahead, backward)
             if made.belongs() and made.fits():
                 made.join()
                 fn = fn.again()
                 break
+
+
+def _made_empty(body: list[ast.stmt]) -> set[str]:
+    """The arrays that a function allocates and leaves to be filled: tapes are among them."""
+    out: set[str] = set()
+    for s in body:
+        match s:
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(ast.Name("np"), "empty"))):
+                out.add(name)
+    return out
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 
 from srcgrad.ir import asts
 from srcgrad.transform.loops.accesses import Function
@@ -15,20 +16,39 @@ def reread(fn: Function) -> None:
     sweeps = Sweeps(fn)
     if not sweeps.kept:
         return
+    traffic = _Traffic(fn, sweeps)
     for made in [s for s in sweeps.ahead if isinstance(s, ast.Assign)]:
         match made:
             case ast.Assign([ast.Name(tape)], ast.Call(ast.Attribute(ast.Name("np"), "empty"))):
-                if _reread(fn, sweeps, tape):
+                if _reread(fn, sweeps, traffic, tape):
                     fn.node.body.remove(made)
                     fn = fn.again()
                     sweeps = Sweeps(fn)
+                    traffic = _Traffic(fn, sweeps)
 
 
-def _reread(fn: Function, sweeps: Sweeps, tape: str) -> bool:
-    uses = [n for n in asts.walk(fn.node) if isinstance(n, ast.Name) and n.id == tape]
-    record = [s for top in sweeps.ahead for s in asts.walk(top) if _is_record(s, tape)]
-    load = [s for top in sweeps.back for s in asts.walk(top) if _is_load(s, tape)]
-    if len(uses) != 3 or len(record) != 1 or len(load) != 1:
+class _Traffic:
+    """How often each name is mentioned, and the statements that put a variable into an array or
+    take one from it."""
+
+    def __init__(self, fn: Function, sweeps: Sweeps) -> None:
+        names = (n.id for n in asts.walk(fn.node) if isinstance(n, ast.Name))
+        self.mentions = Counter(names)
+        self.records: dict[str, list[ast.stmt]] = {}
+        self.loads: dict[str, list[ast.stmt]] = {}
+        for s in (s for top in sweeps.ahead for s in asts.walk(top)):
+            match s:
+                case ast.Assign([ast.Subscript(ast.Name(tape), _)], ast.Name()):
+                    self.records.setdefault(tape, []).append(s)
+        for s in (s for top in sweeps.back for s in asts.walk(top)):
+            match s:
+                case ast.Assign([ast.Name()], ast.Subscript(ast.Name(tape), _)):
+                    self.loads.setdefault(tape, []).append(s)
+
+
+def _reread(fn: Function, sweeps: Sweeps, traffic: _Traffic, tape: str) -> bool:
+    record, load = traffic.records.get(tape, []), traffic.loads.get(tape, [])
+    if traffic.mentions[tape] != 3 or len(record) != 1 or len(load) != 1:
         return False
     kept, again = record[0], load[0]
     assert isinstance(kept, ast.Assign) and isinstance(again, ast.Assign)
@@ -54,20 +74,6 @@ def _reread(fn: Function, sweeps: Sweeps, tape: str) -> bool:
     behind.remove(again)
     behind.insert(use - 1, ast.Assign([ast.Name(v.id, ast.Store())], asts.copied(place)))
     return True
-
-
-def _is_record(s: ast.AST, tape: str) -> bool:
-    match s:
-        case ast.Assign([ast.Subscript(ast.Name(n), _)], ast.Name()):
-            return n == tape
-    return False
-
-
-def _is_load(s: ast.AST, tape: str) -> bool:
-    match s:
-        case ast.Assign([ast.Name()], ast.Subscript(ast.Name(n), _)):
-            return n == tape
-    return False
 
 
 def _same_state(after: list[ast.stmt], before: list[ast.stmt], array: str) -> bool:
