@@ -34,6 +34,9 @@ def folded(body: str) -> str:
          "b_bar = np.full(b.shape, 1.0 / g)\nreturn b_bar"),
         ("s_bar = 1.0\nfor k in range(3):\n    x_bar[k] += s_bar * a",
          "for k in range(3):\n    x_bar[k] += a"),
+        ("s_bar = 1.0\nx_bar += s_bar", "x_bar += 1.0"),
+        ("t1_bar = x_bar[i].copy()\nx_bar[i] = 0.0\nx_bar[i] += t1_bar\nreturn t1_bar",
+         "t1_bar = x_bar[i].copy()\nreturn t1_bar"),
         ("s_bar = 0.5\nx_bar += 2.0 * s_bar * a", "x_bar += a"),
     ],
 )  # fmt: skip
@@ -54,6 +57,7 @@ def test_folded(before: str, after: str) -> None:
         "u_bar = g * a\nx_bar[i] += u_bar",  # the adjoint of a variable of the user's
         "s_bar = 1.0\nb_bar = s_bar * a\nreturn b_bar",  # an array of its own, of floats
         "s_bar = 1.0\ns_bar += g\nx_bar[i] += s_bar",
+        "t1_bar = x_bar[i].copy()\nx_bar[i] = 0.0\nx_bar[0] += t1_bar\nreturn t1_bar",
         "s_bar = 1.0\nreturn s_bar",
         "s_bar = 1.0\nif g:\n    s_bar = 2.0\nx_bar[i] += s_bar",
     ],

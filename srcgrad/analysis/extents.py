@@ -37,7 +37,7 @@ _CREATION = (np.zeros, np.ones, np.empty, np.full)
 _PRODUCTS = (np.dot, np.matmul)
 _SAME = (
     np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.sort, np.flip, np.roll,
-    np.linalg.inv, np.linalg.cholesky,
+    np.absolute, np.linalg.inv, np.linalg.cholesky,
 )  # fmt: skip
 _REDUCTIONS = (np.sum, np.prod, np.mean, np.std, np.var, np.max, np.min, np.any, np.all)
 

@@ -34,6 +34,7 @@ def fold(function: ast.FunctionDef) -> None:
     _propagate(function)
     stores, loads = _counts(function)
     for block in _blocks(function.body):
+        _drop_returned(block)
         _fold_block(block, stores, loads)
         for s in block:
             if isinstance(s, ast.Assign | ast.AugAssign) and not hasattr(s, "srcgrad_raises"):
@@ -61,6 +62,23 @@ def _counts(function: ast.FunctionDef) -> tuple[Counter[str], Counter[str]]:
         elif isinstance(node, ast.arg):
             stores[node.arg] += 1
     return stores, loads
+
+
+def _drop_returned(block: list[ast.stmt]) -> None:
+    """`t_bar = u_bar[k].copy()`, `u_bar[k] = 0.0`, `u_bar[k] += t_bar` leave u_bar as it was."""
+    for k in range(len(block) - 3, -1, -1):
+        match block[k : k + 3]:
+            case [
+                ast.Assign([ast.Name(kept)], ast.Call(ast.Attribute(place, "copy"), [], [])),
+                ast.Assign([cleared], ast.Constant(0.0)),
+                ast.AugAssign(added, ast.Add(), ast.Name(given)),
+            ] if kept == given and isinstance(place, ast.Subscript):
+                if _shown(place) == _shown(cleared) == _shown(added):
+                    del block[k + 1 : k + 3]
+
+
+def _shown(place: ast.expr) -> str:
+    return ast.dump(place).replace("Store()", "Load()")
 
 
 # ---- single uses ----------------------------------------------------------------------------
@@ -220,8 +238,11 @@ def _users(function: ast.FunctionDef, name: str) -> Iterator[ast.Assign | ast.Au
 def _times(name: str) -> Callable[[ast.Assign | ast.AugAssign], int]:
     """How often a statement reads a name where a number may stand."""
 
+    def added(s: ast.stmt) -> bool:
+        return isinstance(s, ast.AugAssign)
+
     def count(s: ast.Assign | ast.AugAssign) -> int:
-        if isinstance(s.value, ast.Name | ast.Tuple):
+        if isinstance(s.value, ast.Tuple) or (isinstance(s.value, ast.Name) and not added(s)):
             return 0
         inner = asts.walk(s.value)
         parts = {

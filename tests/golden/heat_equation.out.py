@@ -20,8 +20,6 @@ def heat_grad(u, k, steps):
         t1 = t1_tape.pop()
         # heat_equation.py:7  u[1:-1] = u[1:-1] + k * (u[2:] - 2.0 * u[1:-1] + u[:-2])
         t4_bar = u_1_bar[1:-1].copy()
-        u_1_bar[1:-1] = 0.0
-        u_1_bar[1:-1] += t4_bar
         k_bar += np.sum(t4_bar * t1)
         t1_bar = t4_bar * k
         u_1_bar[:-2] += t1_bar

@@ -9,8 +9,6 @@ def trace_formula_grad(A, x):
     B = np.linalg.inv(A)
     t1 = B @ A.T
     t2 = x @ B
-    # for its errors alone:
-    t2 @ x
     # ---- reverse sweep ----
     # matrix_calculus.py:6  return np.trace(B @ A.T) + x @ B @ x + np.linalg.det(A)
     A_bar = support.cofactor(A)

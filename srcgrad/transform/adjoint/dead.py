@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 from srcgrad.analysis.partials import Term, same_shape
 from srcgrad.analysis.recording import Recording
-from srcgrad.analysis.targets import Construct, Library, User, writes_argument
+from srcgrad.analysis.targets import Construct, Library, User, bound_atoms, writes_argument
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -178,17 +178,19 @@ class _Dropping:
         it may raise for another reason."""
         if not isinstance(stmt, ir.Assign) or stmt.inplace is not None:
             return None
-        target, args = self.unit.facts.targets.get(stmt.sid), ir.operands(stmt.value)
-        if not isinstance(target, Library) or not all(
-            isinstance(self.unit.facts.of(a), _PLAIN) for a in args
-        ):
+        target = self.unit.facts.targets.get(stmt.sid)
+        if not isinstance(target, Library):
+            return None
+        args = [a for _, b in target.args for a in bound_atoms(b)]
+        if not all(isinstance(self.unit.facts.of(a), _PLAIN) for a in args):
             return None
         name = target.entry.name.rpartition(".")[2]
         if name in ("det", "slogdet"):
             return self.square(stmt)
         if name in ("matmul", "dot") and len(args) == 2:
             return self.unit.facts.extents.multiplying(*args)
-        if target.entry.kind != "elementwise" or (name in ("power", "pow") and len(args) != 2):
+        chosen = name == "where" and len(args) == 3
+        if target.entry.kind != "elementwise" and not chosen:
             return None
         return self.unit.facts.extents.meeting(args)
 
@@ -197,7 +199,8 @@ class _Dropping:
         target = self.unit.facts.targets.get(stmt.sid)
         if not isinstance(target, Library) or not isinstance(stmt, ir.Assign):
             return []
-        first = self.unit.facts.of(ir.operands(stmt.value)[0])
+        args = [a for _, b in target.args for a in bound_atoms(b)]
+        first = self.unit.facts.of(args[0]) if args else None
         name = target.entry.name.removeprefix("numpy.linalg.")
         if name not in ("inv", "solve", "cholesky", "det", "slogdet", "eigh", "eigvalsh"):
             return []
