@@ -19,7 +19,6 @@ from srcgrad.rules import scope
 from srcgrad.runtime import dispatchers, foreign
 from srcgrad.wrt import Wrt, doc_of, items_of, not_floating, picker
 
-_MOST_MADE = 1024  # overrides made anew by every call need derivatives of their own
 P = ParamSpec("P")
 
 
@@ -206,7 +205,8 @@ class GradFunction(Derivative, Generic[P]):
             made = self._made.get(key)
             if made is not None and made.is_current():
                 return made
-            self._settle()
+            if not self._primal.is_current():
+                self._settle()
             types = self._types(args, kwargs)
             self._check_wrt(types)
             made = self._compile(types, scopes)

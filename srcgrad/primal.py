@@ -6,6 +6,7 @@ import inspect
 import sys
 import typing
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 from srcgrad.compiled import Compiled
@@ -37,6 +38,7 @@ class Primal:
     bound: tuple[Any, ...] = ()
     inner: Derivative | None = None
     named: tuple[tuple[str, Any], ...] = ()  # keyword arguments of a functools.partial
+    parts: tuple[Any, ...] = ()  # of the function that runs: its code, its default values
 
     def full(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The user's positional arguments with the bound ones in their places."""
@@ -51,10 +53,22 @@ class Primal:
         """The function, or one that calls it where a rule stands for all of it."""
         if _has_rule(self.fn, scopes):
             return stand_in(self.fn, self.signature, len(self.bound))
+        if self.is_plain():
+            return self.fn
         plain = source.read(self.fn).fn
         if plain is not self.fn and _has_rule(plain, scopes):
             return stand_in(plain, self.signature)
         return self.fn
+
+    def is_plain(self) -> bool:
+        """Whether it is a function with nothing around it."""
+        return isinstance(self.fn, FunctionType) and not vars(self.fn)
+
+    def is_current(self) -> bool:
+        """Whether the parameters are surely those that were found: code and defaults are."""
+        return self.is_plain() and all(
+            now is then for now, then in zip(_parts(self.fn), self.parts, strict=True)
+        )
 
     def hints(self) -> dict[str, Any]:
         """Annotations as objects, also where they are written as text."""
@@ -120,10 +134,13 @@ def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> Primal:
     if entry is not None and (own or not _is_python(fn) or not entry.given):
         fn = stand_in(fn, _needed(entry))
     found = source.read(fn)
-    named = tuple(found.bound_kwargs.items())
-    return Primal(
-        fn, found.fn.__name__, _plain_signature(found.fn), tuple(found.bound), named=named
-    )
+    plain, named = found.fn, tuple(found.bound_kwargs.items())
+    signature, bound = _plain_signature(plain), tuple(found.bound)
+    return Primal(fn, plain.__name__, signature, bound, named=named, parts=_parts(plain))
+
+
+def _parts(fn: FunctionType) -> tuple[Any, ...]:
+    return fn.__code__, fn.__defaults__, fn.__kwdefaults__
 
 
 def _is_python(fn: Any) -> bool:
