@@ -66,7 +66,7 @@ TOO_LONG: dict[str, int] = {
     "ir.nodes": 486,
     "runtime.support.memory": 407,
     "runtime.support.signal": 558,
-    "transform.adjoint.assemble": 692,
+    "transform.adjoint.assemble": 691,
     "transform.tangent": 1006,
     "transform.text": 468,
 }

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.fuzz import reference
+from tests.fuzz import containers, reference
 from tests.fuzz.generator import Program, program
 from tests.fuzz.oracle import judge
 from tests.fuzz.shrink import shrink
@@ -18,10 +18,10 @@ SHORT, LONG = 60, 1500
 LEAST_RIGHT = 0.5  # a refusal is honest, but few programs may be refused
 
 
-def _run(seeds, folder):
+def _run(seeds, folder, make=program):
     counts, bad = Counter(), []
     for seed in seeds:
-        verdict = judge(program(seed), folder)
+        verdict = judge(make(seed), folder)
         counts[verdict.kind] += 1
         if verdict.kind in ("wrong", "crashed"):
             bad.append(f"seed {seed}: {verdict.kind}: {verdict.detail}")
@@ -33,6 +33,11 @@ def _run(seeds, folder):
 @pytest.mark.parametrize("start", range(0, SHORT, 10))
 def test_random_programs(start, tmp_path):
     _run(range(start, start + 10), tmp_path)
+
+
+@pytest.mark.parametrize("start", range(0, SHORT, 30))
+def test_random_programs_about_containers(start, tmp_path):
+    _run(range(start, start + 30), tmp_path, containers.program)
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.lanes import Lanes, source
 from srcgrad.analysis.partials import (
     Term,
-    is_imaginary_part,
+    is_no_place,
     must_reduce,
     same_shape,
     stays_thin,
@@ -412,7 +412,7 @@ class NeedsTable:
         again = self.again(v.name)
         while again is not None and isinstance(again.value, ir.Index | ir.Attr):
             obj = again.value.obj
-            if not isinstance(obj, ir.Var) or is_imaginary_part(self.unit.facts, again):
+            if not isinstance(obj, ir.Var) or is_no_place(self.unit.facts, again):
                 break
             v, again = obj, self.again(obj.name)
         return v

@@ -287,6 +287,19 @@ def jvp_terms(facts: Facts, call: Library, param: str) -> tuple[ast.expr, dict[s
     return None if found is None else (expand_let(found.node, entry), env)
 
 
+def is_no_place(facts: Facts, stmt: ir.Stmt) -> bool:
+    """Whether what a statement takes out of a value is no place in it: its adjoint is none in the
+    adjoint.  A slice of a list is a new list."""
+    value = stmt.value if isinstance(stmt, ir.Assign) else None
+    if isinstance(value, ir.Index) and not isinstance(facts.of(value.obj), ty.Array):
+        keys = value.key.items if isinstance(value.key, ir.KeyTuple) else (value.key,)
+        plain = ty.Number | ty.Literal
+        return not all(
+            not isinstance(k, ir.Slice) and isinstance(facts.of(k), plain) for k in keys
+        )
+    return is_imaginary_part(facts, stmt)
+
+
 def is_imaginary_part(facts: Facts, stmt: ir.Stmt) -> bool:
     """Whether a statement takes the imaginary part of what may be complex.
 

@@ -82,8 +82,10 @@ class _Sharpen(ContainerRewrites):
                     if not self.checks_length(stmt):
                         self.changed = True
                         continue
-                new = map_own(stmt, through, lambda a: a)
-                self.changed = self.changed or new != stmt
+                new = stmt
+                if any(v.name in names for v in ir.reads(stmt)):
+                    new = map_own(stmt, through, lambda a: a)
+                    self.changed = True
                 out.append(with_blocks(new, tuple(rewrite(b) for b in ir.blocks(stmt))))
             return tuple(out)
 

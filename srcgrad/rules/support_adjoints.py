@@ -20,7 +20,7 @@ linear(support.private, "x", x="g", at=[(1.5,), (_A,)])
 linear(support.tangent_like, "t, v", t="g", zero=("v",), at=[(_A, _B)])
 
 linear(support.like_items, "t, x", t="g", zero=("x",), at=[([1.0, 2.0], [1.0, 2.0])])
-nondiff(support.zeros, support.seed, support.record_bar, support.outline)
+nondiff(support.zeros, support.bar, support.seed, support.record_bar, support.outline)
 nondiff(support.is_part, support.refuse_shared, pure=False)
 
 

@@ -119,6 +119,8 @@ class _Elimination:
                 live |= _reads(*(i.context_expr for i in stmt.items))
             case ast.Try():
                 self.guarded(stmt, live, around)
+                if self.removes and not stmt.handlers and not stmt.finalbody:
+                    return stmt.body  # what stood in `finally` was dead
             case ast.Return() | ast.Break() | ast.Continue():
                 live.clear()
                 ends = {ast.Break: around.behind, ast.Continue: around.head}

@@ -195,7 +195,7 @@ class Walk:
                     if w in wrt:
                         made = self.support("private_tangent", dot, syn.name(w))
                     else:
-                        made = self.support("zeros", syn.name(w))
+                        made = self.support("bar", syn.name(w))
                     out.append(syn.assign(self.dot_name(w), made))
         out += self.lines()
         borrowed = holders(out, {given, *(d.id for d in dots)})
@@ -365,7 +365,7 @@ class Walk:
         else:
             t = self.unit.facts.of(value)
             plain = isinstance(t, ty.Number)
-            tangent = syn.number(0.0) if plain else self.support("zeros", self.text.atom(value))
+            tangent = syn.number(0.0) if plain else self.support("bar", self.text.atom(value))
             if not plain and isinstance(value, ir.Var):
                 self.emit(ast.Return(syn.tuple_of([self.primal_name(value), tangent])))
                 return
@@ -884,7 +884,7 @@ class Walk:
                 return
             value = self.dot(stmt.value)
             if not self.active(stmt.value):
-                value = self.support("zeros", self.primal(stmt.value))
+                value = self.support("bar", self.primal(stmt.value))
             made = self.support(
                 "store_dot", self.primal(stmt.base), dot, self.key_value(stmt.key), value
             )

@@ -10,11 +10,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.fuzz.generator import Program, program
+from tests.fuzz import containers, generator
+from tests.fuzz.generator import Program
 from tests.fuzz.oracle import Verdict, judge
 from tests.fuzz.shrink import shrink
 
 BAD = ("wrong", "crashed")
+GENERATORS = {"arrays": generator.program, "containers": containers.program}
 
 
 def main() -> int:
@@ -33,6 +35,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--count", type=int, help="stop after so many programs")
+    parser.add_argument("--only", choices=sorted(GENERATORS), help="one generator, not both")
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--generic", action="store_true", help="also compile without types")
     parser.add_argument("--no-forward", action="store_true", help="leave the forward mode out")
@@ -48,12 +51,13 @@ def _run(
     reasons: Counter[tuple[str, str]] = Counter()
     end = time.monotonic() + 60 * options.minutes
     seed = options.seed
+    makers = [m for name, m in GENERATORS.items() if options.only in (None, name)]
     if options.show:
-        print(program(seed).text)
+        print(*(make(seed).text for make in makers), sep="\n")
     while time.monotonic() < end and (
         options.count is None or seed < options.seed + options.count
     ):
-        candidate = program(seed)
+        candidate = makers[seed % len(makers)](seed)
         verdict = _judge(candidate, options, folder)
         counts[verdict.kind] += 1
         if verdict.kind != "right":

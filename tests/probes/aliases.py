@@ -632,3 +632,56 @@ def captured_array_or_number(x):
     y = x * 1.0
     y[1] = x[0] * x[2]
     return f(0)[1] * f(1) * f(2)
+
+
+def both(v, s):
+    u = v
+    return u, v * s
+
+
+def halve(v):
+    v *= 0.5
+    return v
+
+
+def mirror(v, w):
+    w[:] = v
+    return v[0]
+
+
+@probe(V, 0.5, wrt=(0, 1))
+def tuple_that_holds_one_array_twice(x, t):
+    first, second = both(x, 1.0)
+    return second.sum() + (first * t).sum()
+
+
+@probe(V)
+def slice_of_a_list_in_a_zip(x):
+    l = x.tolist()
+    return sum([b * 2.0 for a, b in zip(l, l[1:])])
+
+
+@probe(1.7)
+def inactive_list_joined_with_another(x):
+    l = [a for a, b in zip([0, 0], [0, 0])] + [0.1, x]
+    return sum(l)
+
+
+@probe(V)
+def result_of_a_writing_callee_ignored(x):
+    halve(x)
+    return np.sin(x).sum() + mirror(x.copy(), x)
+
+
+@probe(V)
+def finally_that_does_nothing(x):
+    total = 0.0
+    try:
+        unused = x[1]
+    finally:
+        total = x[0]
+    try:
+        total = total * x[2]
+    finally:
+        unused = 3  # noqa: F841
+    return total

@@ -96,12 +96,33 @@ _FUNCTIONS: tuple[type, ...] = (
 
 
 def zeros(x: Any) -> Any:
-    """The zero adjoint of a value.
+    """The zero adjoint of a value, whose parts are values, too.
 
     >>> zeros([1.5, 2, (np.ones(2), "a")])
     [0.0, 0.0, [array([0., 0.]), None]]
     """
-    made = _zeros(x, {})
+    return _checked(x, _zeros(x, _Apart()))
+
+
+def bar(x: Any) -> Any:
+    """The zero adjoint of what may be written into: what stands in two places has one.
+
+    >>> a = np.ones(2)
+    >>> made = bar([a, a])
+    >>> made[0] is made[1]
+    True
+    """
+    return _checked(x, _zeros(x, {}))
+
+
+class _Apart(dict[int, Any]):
+    """No object is known from before: by value, each place has its own adjoint."""
+
+    def __contains__(self, key: object) -> bool:
+        return False
+
+
+def _checked(x: Any, made: Any) -> Any:
     if made is None and not _is_inert(x):
         raise error(
             "NotDifferentiable",
@@ -121,11 +142,7 @@ def _is_inert(x: Any) -> bool:
     return module not in ("builtins", "numpy", "collections", "itertools", "array")
 
 
-bar = zeros
-
-
 def _zeros(x: Any, seen: dict[int, Any]) -> Any:
-    # An object that stands in two places has one adjoint.
     if is_number(x):
         return 0j if isinstance(x, complex | np.complexfloating) else 0.0
     if isinstance(x, np.ndarray):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import Record, error, is_number, zeros
+from srcgrad.runtime.support.adjoints import Record, bar, error, is_number
 from srcgrad.runtime.support.memory import private
 
 
@@ -83,7 +83,7 @@ def full_tangent(t: Any, x: Any) -> Any:
         names = [f.name for f in dataclasses.fields(x)]
         parts = {n: full_tangent(_field(t, n), getattr(x, n)) for n in names}
         return Record(**parts)
-    return zeros(x) if t is None else t
+    return bar(x) if t is None else t
 
 
 def _field(t: Any, name: str) -> Any:
@@ -94,6 +94,8 @@ def _field(t: Any, name: str) -> Any:
 
 def like_items(t: Any, x: Any) -> Any:
     """The tangent of a list or tuple as one of the same kind."""
+    if t is None:
+        t = bar(x)
     return tuple(t) if isinstance(x, tuple) else list(t)
 
 
@@ -128,6 +130,3 @@ def store_dot(u: Any, u_dot: Any, key: Any, t: Any) -> None:
 
 def _is_zero(t: Any) -> bool:
     return isinstance(t, float) and t == 0.0
-
-
-__all__ = ["zeros"]

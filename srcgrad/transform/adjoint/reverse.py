@@ -60,6 +60,8 @@ class Reverse(Blocks):
         """`return e`: the cotangent of the result is that of e."""
         if stmt.kind != "return" or not self.unit.differentiates(stmt):
             return
+        if not self.unit.spec.result_active:  # the caller has no use for it
+            return
         assert isinstance(stmt.value, ir.Var)
         name = stmt.value.name
         adj = self.state.get(RESULT)
