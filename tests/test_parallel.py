@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import srcgrad as sg
+from srcgrad.transform import loops
 
 numba = pytest.importorskip("numba")
 prange = numba.prange
@@ -94,3 +95,8 @@ def test_a_comment_says_why_a_loop_is_serial():
 def test_without_parallel_a_prange_is_a_range():
     assert "prange" not in text_of(rows)
     assert sg.source(rows, *arguments(), wrt=0).count("prange") == 0
+
+
+def test_the_pass_can_be_turned_off(monkeypatch):
+    monkeypatch.setattr(loops, "skipped", {"parallel"})
+    assert "in prange(" not in text_of(total, parallel=True)

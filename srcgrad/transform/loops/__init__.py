@@ -40,7 +40,7 @@ from srcgrad.transform.loops.share import share
 from srcgrad.transform.loops.stop import stop
 
 PASSES = (
-    share, dead, fuse, dead, reread, once, merge, guard, ascending, first, distribute,
+    share, dead, fuse, dead, reread, once, merge, guard, ascending, first, distribute, dead,
     hoist, invariant, parallel, stop, regroup,
 )  # fmt: skip
 skipped: set[str] = set()  # names of passes that are turned off

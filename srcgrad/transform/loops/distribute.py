@@ -101,10 +101,11 @@ def _split(
     start = args[0].value if len(args) == 2 and isinstance(args[0], ast.Constant) else 0
     assert isinstance(start, int)
     shift = max(span - start, 0)  # of the buffers, which are zero on both sides of what is stored
+    forms = _forms(loop.body)
     buffers: dict[str, str] = {}
     top = fn.node.body
     for s in moved:
-        value = _value(s)
+        value, s.value = _of_one(_added(s), forms)
         if value not in buffers:
             buffers[value] = fn.fresh(f"{value}_row")
             size = syn.call("max", asts.copied(args[-1]), ast.Constant(0))
@@ -119,7 +120,41 @@ def _split(
     return out
 
 
-def _value(s: ast.AugAssign) -> str:
+def _forms(body: list[ast.stmt]) -> dict[str, tuple[str, ast.expr]]:
+    """The values that a round computes from one other that it binds, and from what stays: that
+    other value, and how."""
+    times = Counter(n for s in body for n in syn.names_bound(s))
+    out: dict[str, tuple[str, ast.expr]] = {}
+    for s in body:
+        match s:
+            case ast.Assign([ast.Name(name)], value) if times[name] == 1:
+                varying = [n for n in syn.names_in(value) if times[n]]
+                if len(varying) == 1 and times[varying[0]] == 1 and _is_arithmetic(value):
+                    out[name] = varying[0], value
+    return out
+
+
+def _is_arithmetic(e: ast.expr) -> bool:
+    plain = ast.Name | ast.Constant | ast.BinOp | ast.UnaryOp
+    return all(isinstance(n, plain) for n in asts.walk(e))
+
+
+def _of_one(name: str, forms: Mapping[str, tuple[str, ast.expr]]) -> tuple[str, ast.expr]:
+    """The value that another is computed from in the end, and how."""
+    value: ast.expr = syn.name(name)
+    while name in forms:
+        base, how = forms[name]
+        value, name = syn.substitute(value, {name: how}), base
+    return name, value
+
+
+def _filled(value: ast.expr, buffers: Mapping[str, str], counter: str, shift: int) -> ast.expr:
+    """A value from the buffers that hold what it is computed from."""
+    bases = syn.names_in(value) & set(buffers)
+    return syn.substitute(value, {n: _element(buffers[n], counter, shift) for n in bases})
+
+
+def _added(s: ast.AugAssign) -> str:
     assert isinstance(s.value, ast.Name)
     return s.value.id
 
@@ -163,12 +198,12 @@ class _Group:
         if self.span == 0 or self.position is None:
             out: list[ast.stmt] = []
             for s, _ in self.parts:
-                s.value = _element(buffers[_value(s)], counter, shift)
+                s.value = _filled(s.value, buffers, counter, shift)
                 out.append(ast.For(asts.copied(loop.target), asts.copied(loop.iter), [s], []))
             return out
         total: ast.expr | None = None
         for s, k in self.parts:
-            term = _element(buffers[_value(s)], counter, shift - k)
+            term = _filled(s.value, buffers, counter, shift - k)
             if total is None:
                 total = term if isinstance(s.op, ast.Add) else ast.UnaryOp(ast.USub(), term)
             else:
