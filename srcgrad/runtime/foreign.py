@@ -15,6 +15,7 @@ import numpy as np
 from srcgrad.errors import ArgumentError, UnsupportedSyntax
 from srcgrad.ir import types as ty
 from srcgrad.runtime.support import add as add
+from srcgrad.runtime.support import outline as outline
 
 Value = Any
 
@@ -260,6 +261,6 @@ def _shape(x: Value) -> tuple[int, ...]:
 
 __all__ = [
     "add", "any_lane", "broadcast_like", "count", "direction", "full_tangent", "gradient",
-    "masked", "matmul_back_a", "matmul_back_b", "own", "reshape_back", "safe_divide", "seed",
-    "sum_back", "ties", "transpose_back", "unbroadcast", "zeros",
+    "masked", "matmul_back_a", "matmul_back_b", "outline", "own", "reshape_back", "safe_divide",
+    "seed", "sum_back", "ties", "transpose_back", "unbroadcast", "zeros",
 ]  # fmt: skip
