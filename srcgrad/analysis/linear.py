@@ -297,15 +297,15 @@ def _vanishes(entry: Entry, zero: set[str], given: set[str]) -> bool:
             bound = entry.params.bind(*args, **kwargs)
             if not set(bound.arguments) <= given:
                 continue
-            tried = True
             for p in zero & set(bound.arguments):
                 bound.arguments[p] = np.multiply(bound.arguments[p], 0.0)
             with np.errstate(all="ignore"):
                 value: Any = entry.target(*bound.args, **bound.kwargs)
             if np.any(np.asarray(value) != 0):
                 return False
+            tried = True
         except Exception:  # a sample that the function can't be tried on says nothing
-            return False
+            continue
     return tried
 
 

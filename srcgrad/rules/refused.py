@@ -30,7 +30,8 @@ nondiff(
         "base_repr binary_repr busday_offset datetime_as_string datetime_data einsum_path"
         " get_include getbufsize geterrcall is_busday isin mintypecode typename sctype2char"
         " issubclass_ obj2sctype find_common_type issctype issubsctype maximum_sctype in1d"
-        " deprecate safe_eval lookfor byte_bounds compare_chararrays set_string_function"
+        " deprecate safe_eval lookfor set_numeric_ops format_parser byte_bounds"
+        " compare_chararrays set_string_function"
         " geterrobj nbytes disp cast asfarray issubdtype",
     )
 )
@@ -46,9 +47,19 @@ nondiff(
 nondiff(*_named(np.linalg, "test"), *_named(np.fft, "test"), pure=False)
 nondiff(np.ndarray.__len__)
 
-for _old in _named(np, "row_stack"):  # NumPy 1 calls it that, too
-    if _old is not np.vstack:
-        alias(_old, np.vstack)
+# Older names, some of which are functions of their own.
+for _old, _new in (
+    ("row_stack", np.vstack), ("product", np.prod), ("cumproduct", np.cumprod),
+    ("round_", np.round), ("alltrue", np.all), ("sometrue", np.any),
+):  # fmt: skip
+    for _target in _named(np, _old):
+        if _target is not _new:
+            alias(_target, _new)
+
+refuse(
+    *_named(np, "fastCopyAndTranspose msort"),
+    why="it is deprecated; write x.T.copy(), np.sort(x, axis=0)",
+)
 
 # ---- refused, with the reason ------------------------------------------------------------------
 

@@ -128,7 +128,8 @@ LOOPS = (np.ndenumerate,)
 
 
 def _public(space: Any) -> Iterator[tuple[str, Any]]:
-    for name in sorted(dir(space)):
+    # NumPy 1 leaves helpers in its namespaces, which `__all__` does not list.
+    for name in sorted(getattr(space, "__all__", None) or dir(space)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             value = getattr(space, name, None)

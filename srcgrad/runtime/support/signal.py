@@ -425,7 +425,7 @@ def ramp(x: Value, like: Value, num: int, endpoint: bool, axis: int, rising: boo
     shape = list(np.shape(like))
     shape.pop(axis)
     x = np.asarray(broadcast_like(x, np.empty(shape)))
-    weights = _ramp_weights(num, endpoint, rising, np.result_type(x, np.float16))
+    weights = _ramp_weights(num, endpoint, rising, np.result_type(x.dtype, np.float16))
     return np.moveaxis(np.multiply.outer(weights, x), 0, axis)
 
 
