@@ -148,6 +148,9 @@ def _note(node: ast.stmt, found: Source) -> None:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             if not name.startswith("__"):
                 found.definitions[name] = node
+        case ast.ImportFrom(module=str(module), names=[ast.alias(name="*")]):
+            offered = (name for name in _source(module).definitions if name[0] != "_")
+            found.ours.update({name: (module, name) for name in offered})
         case ast.ImportFrom(module=str(module), names=names) if module.startswith(PACKAGE):
             found.ours.update({a.asname or a.name: (module, a.name) for a in names})
         case ast.ImportFrom(module=str(module), names=names) if module != "__future__":
