@@ -305,6 +305,13 @@ def _unbroadcast(ct: _Value, x: _Value) -> _Value:
     return _plain(ct)
 
 
+class _Apart(dict[int, Any]):
+    """No object is known from before: by value, each place has its own adjoint."""
+
+    def __contains__(self, key: object) -> bool:
+        return False
+
+
 _FUNCTIONS: tuple[type, ...] = (
     type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
     functools.partial,
@@ -328,6 +335,24 @@ def _is_inert(x: Any) -> bool:
     # What is neither Python's nor NumPy's own is of a library that sees to itself.
     module = type(x).__module__.partition(".")[0]
     return module not in ("builtins", "numpy", "collections", "itertools", "array")
+
+
+def _error(kind: str, text: str) -> Exception:
+    """An exception of srcgrad's own class where srcgrad is there, else a TypeError."""
+    errors = sys.modules.get("srcgrad.errors")
+    cls = getattr(errors, kind, TypeError)
+    made: Exception = cls(text)
+    return made
+
+
+def _checked(x: Any, made: Any) -> Any:
+    if made is None and not _is_inert(x):
+        raise _error(
+            "NotDifferentiable",
+            f"a value of type {type(x).__name__} may hold what carries a derivative, and srcgrad "
+            "does not know how; use a list or an array",
+        )
+    return made
 
 
 class _Fields(list[Any]):
@@ -392,16 +417,7 @@ def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
     return seen[id(x)]
 
 
-def _error(kind: str, text: str) -> Exception:
-    """An exception of srcgrad's own class where srcgrad is there, else a TypeError."""
-    errors = sys.modules.get("srcgrad.errors")
-    cls = getattr(errors, kind, TypeError)
-    made: Exception = cls(text)
-    return made
-
-
 def _zeros(x: Any, seen: dict[int, Any]) -> Any:
-    # An object that stands in two places has one adjoint.
     if _is_number(x):
         return 0j if isinstance(x, complex | np.complexfloating) else 0.0
     if isinstance(x, np.ndarray):
@@ -428,12 +444,5 @@ def _zeros(x: Any, seen: dict[int, Any]) -> Any:
 
 
 def _zeros_2(x: Any) -> Any:
-    """The zero adjoint of a value."""
-    made = _zeros(x, {})
-    if made is None and not _is_inert(x):
-        raise _error(
-            "NotDifferentiable",
-            f"a value of type {type(x).__name__} may hold what carries a derivative, and srcgrad "
-            "does not know how; use a list or an array",
-        )
-    return made
+    """The zero adjoint of a value, whose parts are values, too."""
+    return _checked(x, _zeros(x, _Apart()))
