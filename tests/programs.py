@@ -98,6 +98,16 @@ def call_tree(n: int) -> str:
     return f"def g0(x):\n    return x * x\n\n\n{functions}def f(x):\n    return g{n - 1}(x)\n"
 
 
+def writers(n: int) -> str:
+    """Functions that call one another in a chain, each of which writes into the same array."""
+    functions = "".join(
+        f"def g{k}(u):\n    u[0] = u[0] * 0.5 + u[1]\n    return g{k - 1}(u) + u[1]\n\n\n"
+        for k in range(1, n)
+    )
+    last = f"def f(x):\n    u = x.copy()\n    return g{n - 1}(u) + u[0]\n"
+    return f"def g0(u):\n    return u[0] * u[0]\n\n\n{functions}{last}"
+
+
 KALMAN = """import numpy as np
 
 

@@ -110,6 +110,7 @@ GROWING = {
     "stores": (programs.stores, 40, ARRAYS),
     "sum_of": (programs.sum_of, 60, (0.3,)),
     "call_tree": (programs.call_tree, 15, (0.3,)),
+    "writers": (programs.writers, 8, ARRAYS[:1]),
 }
 
 

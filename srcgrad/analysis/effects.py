@@ -167,7 +167,9 @@ def summary(program: Program, fn: ir.Function, types: tuple[ty.Type, ...]) -> Su
     key = (fn, types)
     if key in cache:
         return cache[key]
+    consulted: set[object] = program.__dict__.setdefault("_summaries_consulted", set())
     if key in running:
+        consulted.add(key)
         return running[key]
     facts = program.facts(fn, types)
     names = [p.name for p in facts.fn.params] + list(facts.fn.free)
@@ -178,7 +180,8 @@ def summary(program: Program, fn: ir.Function, types: tuple[ty.Type, ...]) -> Su
             break
         running[key] = new
     del running[key]
-    if not running:
+    consulted.discard(key)
+    if not consulted:  # it rests on nothing that is yet to be settled
         cache[key] = new
     return new
 

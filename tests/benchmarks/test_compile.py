@@ -20,7 +20,7 @@ from srcgrad.codegen import writer
 from tests import programs
 
 pytestmark = pytest.mark.filterwarnings("ignore:Benchmarks are automatically disabled")
-ROUNDS = 5
+ROUNDS = 3
 
 
 def transformed(fn: Any, *arguments: Any) -> str:
