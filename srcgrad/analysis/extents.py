@@ -230,6 +230,13 @@ class Extents:
             return ty.Number(int) if type(atom.value) is int else None
         return None
 
+    def dtype(self, atom: ir.Atom) -> ir.Const | None:
+        """The dtype that a variable bound to `u.dtype` holds, where that of u is known."""
+        match self.definition(atom):
+            case ir.Attr(ir.Var(name), "dtype") if isinstance(t := self.types.get(name), ty.Array):
+                return ir.Const(t.dtype)
+        return None
+
     def definition(self, atom: ir.Atom) -> ir.Expr | None:
         """What a variable that is bound once is bound to."""
         if not isinstance(atom, ir.Var) or atom.name not in self.bound_once:

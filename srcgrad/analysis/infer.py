@@ -207,7 +207,7 @@ class Inference(ObjectTypes):
         t = None if found is None else plain_dims(found)
         if isinstance(t, ty.Literal | ty.Static):
             return probe.Known(t.value)
-        shape = self.program.constant_of(a, self.facts.fn)
+        shape = self.program.constant_of(a, self.facts.fn) or self.facts.extents.dtype(a)
         return t if shape is None else probe.Known(shape.value)
 
     def operator(self, op: str, args: tuple[ir.Atom, ...], stmt: ir.Stmt) -> ty.Type | None:

@@ -168,6 +168,18 @@ def memory(o: Overloads) -> None:
             return lambda a, b: a + b
         return None
 
+    def accumulate(a: Any, b: Any) -> Any:
+        if not isinstance(a, types.List):
+            return add(a, b)
+
+        def each(a: Any, b: Any) -> Any:
+            for k in range(len(a)):
+                shadow = a[k]
+                shadow += b[k]
+            return a
+
+        return each if o.is_array(a.dtype) else None
+
     def item_add(a: Any, key: Any, g: Any) -> Any:
         if o.is_array(key) and key.dtype != types.boolean:
             return lambda a, key, g: jit.add_at(a, key, g)
@@ -186,7 +198,7 @@ def memory(o: Overloads) -> None:
     o.give(support.refuse_shared, refuse_shared, literal=True)
     o.give(support.state_apart, state_apart, literal=True)
     o.give(support.add, add)
-    o.give(support.accumulate, add)
+    o.give(support.accumulate, accumulate)
     o.give(support.item_add, item_add)
 
 

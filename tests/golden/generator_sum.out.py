@@ -58,7 +58,8 @@ def ridge_grad(weights, xs, ys, penalty):
         t4 = t4_tape.pop()
         # generator_sum.py:2  errors = [y - sum(w * x for w, x in zip(weights, row)) for row, y
         #     i...
-        t13_bar = support.list_append_back(t1, t1_bar)
+        t1.pop()
+        t13_bar = t1_bar.pop()
         t3_bar = -t13_bar
         for i_2 in range(t4 - 1, -1, -1):
             x = x_tape.pop()

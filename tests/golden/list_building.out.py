@@ -31,8 +31,9 @@ def harmonics_grad(x, n):
     for k in range(n - 1, -1, -1):
         t1 = t1_tape.pop()
         # list_building.py:7  rows.append(np.sin((k + 1) * x))
-        support.list_append_back(rows, rows_bar)
-        t9_bar = t2_bar
+        rows.pop()
+        rows_bar.pop()
+        t8_bar = t2_bar
         t2, t2_bar = t2_tape.pop()
-        x_bar += t9_bar * np.cos(t1) * (k + 1)
+        x_bar += t8_bar * np.cos(t1) * (k + 1)
     return x_bar

@@ -130,6 +130,9 @@ from srcgrad.runtime.support.functional import (
     with_axis as with_axis,
 )
 from srcgrad.runtime.support.inplace import (
+    item_added_back as item_added_back,
+    parts_of as parts_of,
+    put_parts as put_parts,
     added_at as added_at,
     along_axis_index as along_axis_index,
     cycled as cycled,

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import error
+from srcgrad.runtime.support.adjoints import error, own
+from srcgrad.runtime.support.elementwise import unbroadcast
 from srcgrad.runtime.support.shape import places
 
 Index = tuple[np.ndarray, ...]
@@ -180,3 +181,33 @@ def winners(a: np.ndarray, key: Any, b: Any, out: np.ndarray) -> np.ndarray:
     count = np.asarray(a == out, np.asarray(out).real.dtype)
     np.add.at(count, key, b == out[key])
     return count
+
+
+def item_added_back(a_bar: Any, key: Any, ct: Any) -> Any:
+    """The cotangent of ct in `item_add(a, key, ct)`.
+
+    >>> item_added_back(np.array([1.0, 2.0, 3.0]), slice(0, 2), 0.5)
+    3.0
+    """
+    if ct is None or a_bar is None:
+        return None
+    if isinstance(a_bar, np.ndarray):
+        return unbroadcast(np.array(a_bar[key])[()], ct)
+    return own(a_bar[key])
+
+
+def parts_of(x: Any) -> Any:
+    """A copy of all that a container holds, for `put_parts`."""
+    return own(x)
+
+
+def put_parts(x: Any, kept: Any) -> Any:
+    """Restore arrays and numbers inside a container to what `parts_of` copied."""
+    if isinstance(x, np.ndarray):
+        x[...] = kept
+        return x
+    if isinstance(x, list | dict):
+        for k in range(len(x)) if isinstance(x, list) else x:
+            x[k] = put_parts(x[k], kept[k])
+        return x
+    return kept

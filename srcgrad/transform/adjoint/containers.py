@@ -120,8 +120,16 @@ class Containers(Places):
         key = self.primal(ir.unstar(expr.args[0])) if expr.args else syn.number(-1)
         popped = syn.tuple_of([syn.name(self.text.var(name))])
         obj, bar = self.primal(expr.obj), self.shadow(expr.obj)
-        self.emit(ast.Expr(self.module.support("pop_back", obj, bar, key, popped, g)))
+        if expr.args:
+            self.emit(ast.Expr(self.module.support("pop_back", obj, bar, key, popped, g)))
+        else:
+            self.emit(ast.Expr(syn.expr("a.append(v)", a=obj, v=syn.name(self.text.var(name)))))
+            self.emit(ast.Expr(syn.expr("a.append(g)", a=bar, g=g)))
         self.undo(stmt)
+
+    def shares_shadow(self, a: ir.Atom) -> bool:
+        """Whether an item of a list is an array whose shadow is the item of the list's shadow."""
+        return self.found.needs.has_shadow(a) and self.found.is_tracked(getattr(a, "name", ""))
 
     def container_effect(self, stmt: ir.Effect, expr: ir.Method, name: str) -> None:
         obj, bar = self.primal(expr.obj), self.shadow(expr.obj)
@@ -134,7 +142,10 @@ class Containers(Places):
                 elif name == "extend":
                     more = [syn.call("len", self.primal(args[0]))]
                 g: ast.expr = self.module.support(f"list_{name}_back", obj, bar, *more)
-                if not self.unit.is_active(args[-1]):
+                if name == "append":
+                    self.emit(ast.Expr(syn.expr("a.pop()", a=obj)))
+                    g = syn.expr("a.pop()", a=bar)
+                if not self.unit.is_active(args[-1]) or self.shares_shadow(args[-1]):
                     self.emit(ast.Expr(g))
                 elif name == "extend":
                     kept = syn.name(self.text.names.temporary() + "_bar")

@@ -12,6 +12,7 @@ from srcgrad.analysis.targets import Container, Library, User
 from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.runtime import support
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.arrays import library_effect
 from srcgrad.transform.adjoint.base import _assigned
@@ -174,6 +175,8 @@ class Reverse(Blocks):
             self.call(stmt, target)
         elif isinstance(target, Container) and isinstance(stmt.value, ir.Method):
             self.container_effect(stmt, stmt.value, target.name)
+        elif isinstance(target, Library) and target.entry.target is support.item_add:
+            self.item_added(stmt, target)
         elif isinstance(target, Library):
             library_effect(stmt, target)
         else:

@@ -14,6 +14,7 @@ from srcgrad.analysis.targets import Container, Library
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.runtime import support
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import Tapes
 from srcgrad.transform.text import Text
@@ -198,7 +199,8 @@ class Slots:
             return []
         self.whole(stmt)
         slot = self.slot(stmt.sid, "contents", self.whole(stmt), taped)
-        node = self.text.module.support("contents", syn.name(self.text.var(self.whole(stmt))))
+        kept = "parts_of" if self.adds_to_item(stmt) else "contents"
+        node = self.text.module.support(kept, syn.name(self.text.var(self.whole(stmt))))
         return [self.put(slot, node, taped)]
 
     def restore_contents(self, stmt: ir.Stmt) -> list[ast.stmt]:
@@ -232,10 +234,14 @@ class Slots:
             return [ast.Expr(syn.expr("a.pop()", a=syn.name(self.text.var(stmt.value.obj.name))))]  # type: ignore[union-attr]
         name = self.whole(stmt)
         slot = self.slot(stmt.sid, "contents", name, taped)
-        back = self.text.module.support(
-            "put_back", syn.name(self.text.var(name)), self.get(slot, taped)
-        )
+        put = "put_parts" if self.adds_to_item(stmt) else "put_back"
+        back = self.text.module.support(put, syn.name(self.text.var(name)), self.get(slot, taped))
         return [syn.assign(self.text.var(name), back)]
+
+    def adds_to_item(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement changes an array or number inside a container, not its items."""
+        target = self.found.unit.facts.targets.get(stmt.sid)
+        return isinstance(target, Library) and target.entry.target is support.item_add
 
     def is_list_move(self, stmt: ir.Stmt) -> bool:
         """`pop`, `insert` or `extend` of a list that has a shadow."""

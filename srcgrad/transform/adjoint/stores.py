@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from srcgrad.analysis.needs import must_reduce
-from srcgrad.analysis.targets import Library, Uncharted
+from srcgrad.analysis.targets import Library, Packed, Uncharted
 from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -128,7 +128,9 @@ class Stores(Values):
         bar = self.bar_node(stmt.base.name)
         g = syn.name(self.text.names.temporary() + "_bar")
         key = self.key_value(stmt.key)
-        self.emit(syn.assign(g, self.module.support("last_written", bar, key)))
+        basic = self.unit.basic(stmt.key)
+        once = syn.expr("a.copy()", a=whole) if basic and isinstance(place, ty.Array) else None
+        self.emit(syn.assign(g, once or self.module.support("last_written", bar, key)))
         self.emit(syn.assign(whole, syn.number(0.0)))
         self.undo(stmt)
         gathered = self.text.names.temporary()
@@ -146,7 +148,10 @@ class Stores(Values):
                 self.store_contribution(stmt.value, node, ty.UNKNOWN, False)
             else:
                 node = self.module.support("unbroadcast", node, syn.name(gathered))
-                self.emit(ast.Expr(self.module.support("item_add", bar, key, node)))
+                if basic:
+                    self.emit(syn.augment(whole, ast.Add(), node))
+                else:
+                    self.emit(ast.Expr(self.module.support("item_add", bar, key, node)))
 
     def store_unknown(self, stmt: ir.Store) -> None:
         """A store into something of unknown type, or into a container."""
@@ -159,6 +164,24 @@ class Stores(Values):
         self.emit(syn.assign(g, back))
         if self.unit.is_active(stmt.value):
             self.value_back(stmt.value, syn.negative(g) if stmt.op == "sub_at" else g)
+
+    def item_added(self, stmt: ir.Effect, target: Library) -> None:
+        """`support.item_add(a, key, ct)`: what an item of a stands for, ct stands for too."""
+        a, key, ct = (dict(target.args)[n] for n in ("a", "key", "ct"))
+        self.undo(stmt)
+        if not isinstance(a, ir.Var) or not isinstance(ct, ir.Var) or not self.unit.is_active(ct):
+            return
+        assert not isinstance(key, Packed)
+        g = self.module.support(
+            "item_added_back", self.bar_node(a.name), self.primal(key), self.primal(ct)
+        )
+        if self.unit.kind(ct.name) != "memory":
+            self.add(ct.name, g, False)
+        elif isinstance(self.unit.type(ct.name), ty.Array):
+            self.emit(syn.augment(self.bar_node(ct.name), ast.Add(), g))
+        else:
+            made = self.module.support("accumulate", self.bar_node(ct.name), g)
+            self.emit(syn.assign(self.bar(ct.name), made))
 
     def value_back(self, e: ir.Atom, g: ast.expr) -> None:
         """What comes back for a stored value: its adjoint, or None where its shadow was shared."""
