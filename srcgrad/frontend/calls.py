@@ -58,6 +58,9 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
         special = functional.written_out(scope, node, target)
     if special is not None:
         return special
+    if (target is max or target is min) and len(node.args) == 1 and not node.keywords:
+        if isinstance(node.args[0], ast.Starred):  # of its items, as of the items of a list
+            node = ast.copy_location(ast.Call(node.func, [node.args[0].value], []), node)
     if target is dict and node.keywords and not node.args:
         return expression(scope, _as_display(node))
     if isinstance(node.func, ast.Attribute) and fold(scope, node.func) is None:

@@ -21,7 +21,7 @@ from srcgrad.frontend.functions import function_atom
 from srcgrad.frontend.resolve import builtin, callee, fold, helper, numpy_function
 from srcgrad.frontend.scope import Scope, atom
 from srcgrad.frontend.targets import Several, Value, assign_to
-from srcgrad.ir.nodes import Atom, Attr, Call, Const, Expr, Index, Method, Op
+from srcgrad.ir.nodes import Atom, Attr, Call, Const, Expr, Index, Method, Op, Var
 from srcgrad.rules import sources
 
 _ENDLESS = (itertools.count, itertools.cycle, itertools.repeat)
@@ -72,6 +72,9 @@ def _call_source(scope: Scope, node: ast.Call) -> Source | None:
     target = callee(scope, node.func)
     if any(isinstance(arg, ast.Starred) for arg in node.args):
         return None
+    if target is itertools.repeat and len(node.args) == 2 and not node.keywords:
+        repeated, count = _held(scope, node.args[0]), atom(scope, node.args[1])
+        return Source(lambda: count, lambda at: repeated)
     if target in _ENDLESS:
         raise scope.refusal(node, "this iterator may have no end", "loop over a range")
     if _is_prange(target):
@@ -275,10 +278,17 @@ def _zip(scope: Scope, node: ast.Call) -> Source | None:
         strict = bool(keyword.value.value)
     if not node.args:
         return None
-    sources = [source_of(scope, arg) for arg in node.args]
+    endless = [None if strict else _endless(scope, arg) for arg in node.args]
+    if all(endless):
+        return None
+    sources = [
+        source_of(scope, arg) if item is None else Source(lambda: Const(None), item)
+        for arg, item in zip(node.args, endless, strict=True)
+    ]
+    finite = [s for s, item in zip(sources, endless, strict=True) if item is None]
 
     def length() -> Atom:
-        lengths = tuple(source.length() for source in sources)
+        lengths = tuple(source.length() for source in finite)
         if len(lengths) == 1:
             return lengths[0]
         if all(isinstance(n, Const) and n == lengths[0] for n in lengths):
@@ -287,6 +297,33 @@ def _zip(scope: Scope, node: ast.Call) -> Source | None:
         return scope.keep(node, Call(shortest, lengths))
 
     return Source(length, lambda at: Several(tuple(source.item(at) for source in sources)))
+
+
+def _held(scope: Scope, node: ast.expr) -> Var:
+    """A value that a loop reads each time: in a variable, as temporaries are read once."""
+    held = scope.hidden("item")
+    scope.assign(node, held, atom(scope, node))
+    return held
+
+
+def _endless(scope: Scope, node: ast.expr) -> Callable[[Atom], Value] | None:
+    """The items of `count`, `cycle` and `repeat`, which `zip` takes as many of as it needs."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return None
+    target = callee(scope, node.func)
+    if target is itertools.repeat and len(node.args) == 1:
+        repeated = _held(scope, node.args[0])
+        return lambda at: repeated
+    if target is itertools.cycle and len(node.args) == 1:
+        inner = source_of(scope, node.args[0])
+        size = inner.length()
+        return lambda at: inner.item(scope.keep(node, Op("mod", (at, size))))
+    if target is itertools.count:
+        args = operands(scope, node.args)
+        start = args[0] if args else Const(0)
+        step = args[1] if len(args) > 1 else Const(1)
+        return lambda at: Op("add", (start, scope.keep(node, Op("mul", (at, step)))))
+    return None
 
 
 def _dictionary(scope: Scope, node: ast.expr, method: str) -> Source:

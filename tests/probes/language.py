@@ -1344,3 +1344,20 @@ def fun_star_call(x):
 
     args = (x, 2.0)
     return f(*args, **{"c": x, "d": x}) * f(*[x], *(x,)) + f(x, **dict(b=3.0))
+
+
+@probe(V)
+def op_min_max_of_array_builtin(x):
+    return max(x) * min(x) + max(*x)
+
+
+@probe(V)
+def loop_repeat_count(x):
+    t = 0.0
+    for v, k in zip(x, itertools.count(1)):
+        t += v * k
+    for v, c in zip(x, itertools.cycle([1.0, 2.0])):
+        t += v * v * c
+    for v in itertools.repeat(x[0], 3):
+        t += v
+    return t
