@@ -248,3 +248,23 @@ def test_unchosen_lanes_do_not_warn_when_the_reverse_sweep_runs():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(sg.grad(safe)(X), [0, 0, 1, 1])
+
+
+def masked_by_more(x, a):
+    chosen = np.where(a.T > 0.95, 2.0 + np.log(x[::2]) ** 2 * a[0], 0.5)
+    return np.sum(chosen * a)
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_mask_with_more_dimensions_than_an_arm_of_a_slice(typed):
+    x, a = np.arange(4.0) + 0.3, np.array([[0.9, 1.3], [2.0, 0.4]])
+    sg.check_grads(masked_by_more, (x, a), wrt=(0, 1))
+    got = sg.grad(masked_by_more, wrt=(0, 1), specialize=typed)(x, a)
+    for k, (value, part) in enumerate(zip((x, a), got, strict=True)):
+        for place in np.ndindex(value.shape):
+            step = np.zeros(value.shape)
+            step[place] = 1e-6
+            plus = [v + step if i == k else v for i, v in enumerate((x, a))]
+            minus = [v - step if i == k else v for i, v in enumerate((x, a))]
+            slope = (masked_by_more(*plus) - masked_by_more(*minus)) / 2e-6
+            assert part[place] == pytest.approx(slope, rel=1e-6, abs=1e-8)

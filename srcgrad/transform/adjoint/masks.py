@@ -10,7 +10,7 @@ import numpy as np
 
 from srcgrad.analysis import lanes
 from srcgrad.analysis.lanes import Lanes
-from srcgrad.analysis.partials import Term, must_reduce, same_shape
+from srcgrad.analysis.partials import Term, same_shape
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
@@ -84,7 +84,7 @@ class Masks:
         if dirty and not carries:
             node, dirty = self.select(mask, node, result), False
         mask = replace(mask, dirty=dirty)
-        return node, self.narrowed(mask, operand, result) if keeps else mask
+        return node, self.narrowed(mask, operand, term) if keeps else mask
 
     def chosen(self, source: str, term: Term) -> Mask:
         if source == "finite":
@@ -135,10 +135,10 @@ class Masks:
 
     # ---- moving and applying ----
 
-    def narrowed(self, mask: Mask, operand: ir.Var, result: ty.Type) -> Mask:
+    def narrowed(self, mask: Mask, operand: ir.Var, term: Term) -> Mask:
         """The lanes of an operand of an elementwise call, which may have been broadcast."""
         t, owner = self.owner.unit.facts.of(operand), self.owner
-        if lanes.is_scalar(mask.type) or not must_reduce(t, result):
+        if lanes.is_scalar(mask.type) or not term.reduces:
             return mask
         if isinstance(t, ty.Number):
             node = owner.module.numpy("any", self.positive(mask))
