@@ -157,9 +157,11 @@ class Masks:
             shape = owner.module.numpy("shape", g)
             whole = owner.module.numpy("broadcast_to", whole, shape)
         if lanes.passage(term) == "reduce":
-            given = [term.env.get(n, ir.Const(None)) for n in ("axis", "keepdims")]
-            axis, keep = map(owner.bound, given)
-            node = owner.module.support("sum_back", whole, owner.shape_of(operand), axis, keep)
+            how = [term.env.get(n, ir.Const(None)) for n in ("axis", "keepdims")]
+            axis, keep = map(owner.bound, how)
+            given = term.env.get(term.param)
+            shaped = given if isinstance(given, ir.Var) else operand  # what the formula reads
+            node = owner.module.support("sum_back", whole, owner.shape_of(shaped), axis, keep)
         else:
             node = owner.formula(term, whole, syn.number(None))
         node = ast.Compare(node, [ast.NotEq()], [syn.number(0)])
