@@ -76,6 +76,12 @@ def divides(x, n):
 
 def looks_up(x, table):
     return x * table["w"]
+
+
+def hides(np):
+    import numpy
+
+    return numpy.sum(numpy.tanh(np))
 """
 V = np.array([0.5, -1.2, 2.0])
 
@@ -284,3 +290,11 @@ def test_exceptions_of_the_user_surface_with_the_line(
     assert f"model.py:{place}" in notes(ZeroDivisionError, model.divides, 1.0, 3)
     place = line_of(model, 'return x * table["w"]')
     assert f"model.py:{place}" in notes(KeyError, model.looks_up, 1.0, {})
+
+
+def test_a_variable_named_as_the_module_that_the_text_calls(model: types.ModuleType) -> None:
+    found = text(errors.UnsupportedSyntax, lambda: sg.grad(model.hides)(V))
+    assert found == (
+        "a variable is named np, as is the module that hides_grad calls functions of\n"
+        "Fixes: give the variable another name."
+    )

@@ -29,9 +29,31 @@ def verify(body: Iterable[ast.stmt], given: Iterable[str]) -> None:
     known = {*_BUILTINS, *given}
     for stmt in stmts:
         known |= _bound(stmt) if not isinstance(stmt, ast.FunctionDef) else {stmt.name}
+    modules = set().union(*(_bound(s) for s in stmts if isinstance(s, ast.Import | ast.ImportFrom)))
     for stmt in stmts:
         if isinstance(stmt, ast.FunctionDef):
+            _refuse_hiding(stmt, modules)
             _function(stmt, known)
+
+
+def _refuse_hiding(fn: ast.FunctionDef, modules: set[str]) -> None:
+    """A variable of the user's named `np` or `support` would be asked for the module's functions.
+
+    Raises: UnsupportedSyntax with the variable's name.
+    """
+    nodes = list(asts.walk(fn))
+    bound = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
+    called = {
+        n.value.id for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
+    }
+    for name in sorted(bound & called & modules):
+        raise located(
+            UnsupportedSyntax,
+            None,
+            f"a variable is named {name}, as is the module that {fn.name} calls functions of",
+            fixes=["give the variable another name"],
+        )
 
 
 def _function(fn: ast.FunctionDef, known: set[str]) -> None:
