@@ -29,7 +29,8 @@ def verify(body: Iterable[ast.stmt], given: Iterable[str]) -> None:
     known = {*_BUILTINS, *given}
     for stmt in stmts:
         known |= _bound(stmt) if not isinstance(stmt, ast.FunctionDef) else {stmt.name}
-    modules = set().union(*(_bound(s) for s in stmts if isinstance(s, ast.Import | ast.ImportFrom)))
+    imports = [s for s in stmts if isinstance(s, ast.Import | ast.ImportFrom)]
+    modules = set().union(*map(_bound, imports))
     for stmt in stmts:
         if isinstance(stmt, ast.FunctionDef):
             _refuse_hiding(stmt, modules)
