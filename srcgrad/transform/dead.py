@@ -42,7 +42,7 @@ def eliminate(function: ast.FunctionDef) -> None:
             y = x * x
             return y
     """
-    work = _Elimination(_held(function), _tapes(function))
+    work = _Elimination(_held(function), _tapes(function), _counters(function))
     while True:
         work.pass_over(function, removes=False)
         unused = work.tapes - work.dropped - work.needed
@@ -66,10 +66,11 @@ class _Around:
 @dataclass
 class _Elimination:
     """One function: `held` are names that may be read at any time, `tapes` the stacks, of which
-    `dropped` go and `needed` stay."""
+    `dropped` go and `needed` stay, `counters` names that are whole numbers throughout."""
 
     held: Names
     tapes: Names
+    counters: Names
     dropped: set[str] = field(default_factory=set)
     needed: set[str] = field(default_factory=set)
     removes: bool = False
@@ -103,10 +104,9 @@ class _Elimination:
                 pass
             case ast.Assign(targets=[target]):
                 return self.assign(stmt, target, live)
-            case ast.AugAssign(target=ast.Name(name)) if _counts(stmt) and self.is_dead(
-                name, live
-            ):
-                return []
+            case ast.AugAssign(target=ast.Name(name)) if name in self.counters:
+                if self.is_dead(name, live):
+                    return []
             case ast.Expr(value=value):
                 return self.effect(stmt, value, live)
             case ast.If():
@@ -311,9 +311,24 @@ def _effect(stmt: ast.Assign) -> list[ast.stmt]:
     return [Comment(_ERRORS), made]
 
 
-def _counts(stmt: ast.AugAssign) -> bool:
-    """Whether an augmented assignment counts: it binds a number, and writes no memory."""
-    return isinstance(stmt.value, ast.Constant) and type(stmt.value.value) is int
+def _counters(function: ast.FunctionDef) -> Names:
+    """Variables that are whole numbers throughout: adding to them writes no memory."""
+    counts: set[str] = set()
+    binds: dict[str, int] = {}
+    for node in asts.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=value) if _is_whole(value):
+                counts.add(name)
+                binds[name] = binds.get(name, 0) - 1
+            case ast.AugAssign(target=ast.Name(name), value=value) if _is_whole(value):
+                binds[name] = binds.get(name, 0) - 1
+            case ast.Name(name, ast.Store()) | ast.arg(name):
+                binds[name] = binds.get(name, 0) + 1
+    return frozenset(name for name in counts if binds[name] == 0)
+
+
+def _is_whole(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and type(value.value) is int
 
 
 def _reads(*nodes: ast.AST) -> Names:

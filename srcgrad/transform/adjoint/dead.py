@@ -116,6 +116,8 @@ class _Dropping:
         target = unit.facts.targets.get(stmt.sid)
         if stmt.sid in self.guarded and _may_raise(unit, expr, target):
             return False
+        if stmt.inplace is not None and self.is_shared(stmt.target.name):
+            return False
         match expr:
             case ir.Var() | ir.Const() | ir.Global() | ir.Closure() | ir.Opaque() | ir.Build():
                 return True
@@ -137,6 +139,17 @@ class _Dropping:
         if isinstance(target, Library) and target.entry.pure and not writes_argument(target):
             return _never_raises(unit, expr, target) or self.fits(stmt)
         return isinstance(target, Construct)
+
+    def is_shared(self, name: str) -> bool:
+        """Whether a variable's memory may be read under another name, here or by the caller."""
+        unit = self.unit
+        if isinstance(unit.type(name), ty.Number):
+            return False
+        if name in unit.params or not unit.fx.memory(name):
+            return True
+        root = unit.fx.root(name)
+        others = (n for n in unit.facts.types if n != name and unit.fx.memory(n))
+        return any(unit.fx.root(n) == root for n in others)
 
     @cached_property
     def guarded(self) -> set[int]:
