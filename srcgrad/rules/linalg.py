@@ -12,6 +12,7 @@ from srcgrad.rules.products import B
 from srcgrad.rules.registry import nondiff, refuse, structured
 from srcgrad.rules.shapes import M, N, S, T, V, W
 from srcgrad.rules.short import short
+from srcgrad.rules.versions import NUMPY_2
 
 A = S + 3.0 * np.eye(3)
 P = A @ A.T
@@ -23,23 +24,25 @@ SYMMETRIC = "symmetric: only the symmetric part of a matrix matters, so of its c
 
 # ---- equations and inverses ---------------------------------------------------------------
 
+# Right-hand sides of a stack of matrices; NumPy 1 takes those of one dimension less as vectors.
+STACKED = [(AA, V), (AA, B[:3])] if NUMPY_2 else [(AA, np.stack([V, W])), (AA[None], B[:3])]
+
 structured(
     np.linalg.solve,
     "a, b",
     let={"y": "support.solve_like(np.swapaxes(a, -1, -2), g, b)"},
     vjp={
-        "a": "support.unbroadcast(-support.outer_like(y, out, b), a)",
+        "a": "support.unbroadcast(-support.outer_like(y, out, support.of_vectors(a, b)), a)",
         "b": "support.unbroadcast(y, b)",
     },
     jvp={
-        "a": "-support.solve_like(a, support.apply_like(a_dot, out, b), b)",
+        "a": "-support.solve_like(a, support.apply_like(a_dot, out, support.of_vectors(a, b)), b)",
         "b": "np.linalg.solve(a, b_dot)",
     },
     at=[
         (A, V),
         (A, B[:3]),
-        (AA, V),
-        (AA, B[:3]),
+        *STACKED,
         (A, T.swapaxes(1, 2)[:, :3]),
         (Z, V),
         (A, V + 1j * W),
@@ -66,14 +69,23 @@ structured(
 )
 structured(
     np.linalg.lstsq,
-    "a, b, rcond=None",
+    # The default of NumPy 1 is that of -1, with a warning.
+    "a, b, rcond=None" if NUMPY_2 else "a, b, rcond=-1",
     let={"both": "support.lstsq_back(g[0], g[1], g[3], out[0], a, b, rcond)"},
     vjp={"a": "both[0]", "b": "both[1]"},
     jvp={
         "a": "support.lstsq_dot(a_dot, np.zeros_like(b), out, a, b, rcond)",
         "b": "support.lstsq_dot(np.zeros_like(a), b_dot, out, a, b, rcond)",
     },
-    at=[(WIDE.T, B[:, 0]), (WIDE.T, B), (WIDE, V), (WIDE, B[:3]), (A, V), (Z, V + 1j * W)],
+    at=[
+        (WIDE.T, B[:, 0], None),
+        (WIDE.T, B, -1),
+        (WIDE, V, None),
+        (WIDE, B[:3], 1e-9),
+        (A, V, None),
+        (Z, V + 1j * W, None),
+        *([(WIDE.T, B)] if NUMPY_2 else []),
+    ],
 )
 structured(
     np.linalg.tensorsolve,
@@ -135,8 +147,7 @@ structured(
         (P,),
         (np.stack([P, P + N[0, 0]]),),
         (H,),
-        ((P,), {"upper": True}),
-        ((H,), {"upper": True}),
+        *([((P,), {"upper": True}), ((H,), {"upper": True})] if NUMPY_2 else []),
     ],
 )
 structured(

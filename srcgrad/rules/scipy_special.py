@@ -53,7 +53,8 @@ _of("rgamma", "x", x="-g * out * special.psi(x)", at=[*POSITIVE, (-1.3,)])
 _of("psi", "x", x="g * special.zeta(2.0, x)", at=[*POSITIVE, (-1.3,)])
 _of("polygamma", "n, x", x="g * special.polygamma(n + 1, x)", at=[(0, 0.4), (1, _P), (2, 1.3)])
 _of("multigammaln", "a, d",
-    a="g * np.sum(special.psi(np.asarray(a)[..., None] - 0.5 * np.arange(d)), -1)",
+    a="g * np.sum(special.psi(np.asarray(a)[..., None]"
+    " - 0.5 * np.arange(d, dtype=np.asarray(a).dtype)), -1)",
     at=[(2.3, 2), (_P + 2.0, 3)])  # fmt: skip
 _of("zeta", "x, q=1.0", q="-g * x * special.zeta(x + 1.0, q)", at=[(2.3, 0.7), (3.0, _P)])
 _of("beta", "a, b", a="g * out * (special.psi(a) - special.psi(a + b))",

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.rules.linalg import AA, A, Z
+from srcgrad.rules.linalg import AA, STACKED, A, Z
 from srcgrad.rules.products import B
 from srcgrad.rules.registry import linear, nondiff, structured
 from srcgrad.rules.shapes import M, N, S, T, V, W
@@ -77,6 +77,7 @@ nondiff(
     support.qr_check,
     support.norm_axes,
     support.norm_kind,
+    support.of_vectors,
     support.tie_shares,
     support.line_shares,
     support.singular_shares,
@@ -124,43 +125,47 @@ structured(
     jvp={"w": "(w_dot[..., :, None] - w_dot[..., None, :]) * (out * out)"},
     at=[(V,), (M,), (V + 1j * W,)],
 )
-_VECTORS = [(A, V, V), (AA, V, V), (A, T[:, :, :3].swapaxes(1, 2)[:, :3], T), (AA, B[:3], B)]
+_STACKS = [(A, V, True), (AA, V, True), (AA, B[:3], False), (A, np.stack([V, W]), True)]
 structured(
     support.solve_like,
     "a, c, b",
     let={"y": "support.solve_like(np.swapaxes(a, -1, -2), g, b)"},
     vjp={
-        "a": "support.unbroadcast(-support.outer_like(y, out, b), a)",
+        "a": "support.unbroadcast(-support.outer_like(y, out, support.of_vectors(a, b)), a)",
         "c": "support.unbroadcast(y, c)",
     },
     jvp={
-        "a": "-support.solve_like(a, support.apply_like(a_dot, out, b), b)",
+        "a": "-support.solve_like(a, support.apply_like(a_dot, out, support.of_vectors(a, b)), b)",
         "c": "support.solve_like(a, c_dot, b)",
     },
     zero=("b",),
-    at=[_VECTORS[0], _VECTORS[1], _VECTORS[3], (A, np.stack([V, W]), V)],
+    at=[(A, V, V), *((a, b, b) for a, b in STACKED), (A, np.stack([V, W]), V)],
 )
 structured(
     support.apply_like,
-    "a, x, b",
+    "a, x, vectors",
     vjp={
-        "a": "support.unbroadcast(support.outer_like(g, x, b), a)",
-        "x": "support.unbroadcast(support.apply_like(np.swapaxes(a, -1, -2), g, b), x)",
+        "a": "support.unbroadcast(support.outer_like(g, x, vectors), a)",
+        "x": "support.unbroadcast(support.apply_like(np.swapaxes(a, -1, -2), g, vectors), x)",
     },
-    jvp={"a": "support.apply_like(a_dot, x, b)", "x": "support.apply_like(a, x_dot, b)"},
-    zero=("b",),
-    at=[_VECTORS[0], _VECTORS[1], _VECTORS[3], (A, np.stack([V, W]), V)],
+    jvp={
+        "a": "support.apply_like(a_dot, x, vectors)",
+        "x": "support.apply_like(a, x_dot, vectors)",
+    },
+    at=_STACKS,
 )
 structured(
     support.outer_like,
-    "y, x, b",
+    "y, x, vectors",
     vjp={
-        "y": "support.unbroadcast(support.apply_like(g, x, b), y)",
-        "x": "support.unbroadcast(support.apply_like(np.swapaxes(g, -1, -2), y, b), x)",
+        "y": "support.unbroadcast(support.apply_like(g, x, vectors), y)",
+        "x": "support.unbroadcast(support.apply_like(np.swapaxes(g, -1, -2), y, vectors), x)",
     },
-    jvp={"y": "support.outer_like(y_dot, x, b)", "x": "support.outer_like(y, x_dot, b)"},
-    zero=("b",),
-    at=[(V, W, V), (np.stack([V, W]), W, V), (M, S, S), (T, B.T, B)],
+    jvp={
+        "y": "support.outer_like(y_dot, x, vectors)",
+        "x": "support.outer_like(y, x_dot, vectors)",
+    },
+    at=[(V, W, True), (np.stack([V, W]), W, True), (M, S, False), (T, B.T, False)],
 )
 structured(
     support.cofactor,

@@ -18,6 +18,7 @@ import numpy as np
 from srcgrad.ir.types import Array, Number, Type
 from srcgrad.rules import registry
 from srcgrad.rules.registry import Entry, Formula, alias, linear, nondiff, structured
+from srcgrad.rules.versions import takes
 
 # ---- sample points ---------------------------------------------------------
 
@@ -214,7 +215,7 @@ registry.elementwise(
         (_V, 0.0, None),
         (_M, np.array([-0.5, -0.6, 0.1]), np.array([[1.0], [0.5]])),
         (_V, 1.0, 0.5),
-        ((_V,), {"min": 0.1, "max": 1.1}),
+        *([((_V,), {"min": 0.1, "max": 1.1})] if takes(np.clip, "min") else []),
     ],
 )
 ufunc(

@@ -312,11 +312,15 @@ SINGLE = [
     lambda x: support.matrix_power_back(x, x, 3),
     lambda x: support.trace_back(np.float32(1), x, 0, 0, 1),
     lambda x: support.slogdet_back(None, np.float32(1), np.float32(1), x),
-    lambda x: support.rfft_back(np.fft.rfft(x), x, None, -1, None),
-    lambda x: support.irfft_back(np.fft.irfft(x), x, -1, None),
     lambda x: support.unique_back(np.unique(x), x),
     lambda x: support.meshgrid_back(np.meshgrid(x[0], x[1]), (x[0], x[1]), "xy")[0],
 ]  # fmt: skip
+
+if np.fft.rfft(np.ones(2, np.float32)).dtype == np.complex64:  # NumPy 1 transforms doubles
+    SINGLE += [
+        lambda x: support.rfft_back(np.fft.rfft(x), x, None, -1, None),
+        lambda x: support.irfft_back(np.fft.irfft(x), x, -1, None),
+    ]
 
 
 @pytest.mark.parametrize("k", range(len(SINGLE)))

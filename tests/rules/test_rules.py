@@ -42,6 +42,7 @@ from srcgrad.rules import registry
 from srcgrad.rules.linalg import SYMMETRIC
 from srcgrad.rules.registry import Entry
 from srcgrad.rules.ufuncs import specialised
+from srcgrad.rules.versions import NUMPY_2, takes
 from srcgrad.runtime import support
 
 for _module in pkgutil.iter_modules(srcgrad.rules.__path__):
@@ -123,6 +124,8 @@ def test_every_rule_has_a_sample_of_each_argument() -> None:
     for entry in _entries():
         reached = {p for point in entry.at for p in _differentiable(Sample(entry, point))}
         wanted = {p for p, formula in entry.vjps.items() if formula is not None}
+        if entry.target is np.clip and not takes(np.clip, "min"):  # since NumPy 2.1
+            wanted -= {"min", "max"}
         missing += [f"{entry.name}: {p}" for p in sorted(wanted - reached)]
     assert missing == []
 
@@ -268,12 +271,18 @@ def test_float32_stays_float32(entry: Entry, point: Any) -> None:
         return
     if not arrays or not _is_single(out):
         return
+    if not NUMPY_2 and _has_number((out, list(sample.arguments.values()))):
+        return  # there a float32 number times 2.0 is a float64: the gradient is cast at the end
     g = tree_map(np.ones_like, out)
     for param in arrays:
         assert not _has_float64(reverse(sample, param, g, out)), f"cotangent of {param}"
         if entry.kind != "function":
             tangent = tree_map(np.ones_like, sample.arguments[param])
             assert not _has_float64(forward(sample, param, tangent, out)), f"tangent of {param}"
+
+
+def _has_number(x: Any) -> bool:
+    return any(isinstance(v, np.ndarray | np.generic) and v.ndim == 0 for v in leaves(x))
 
 
 def _is_single(x: Any) -> bool:
@@ -386,14 +395,15 @@ def test_signatures_accept_what_the_functions_accept() -> None:
         np.var: {"mean", "correction"},
         np.std: {"mean", "correction"},
         np.average: {"returned"},
-        np.quantile: {"weights"},
+        np.quantile: {"weights", "interpolation"},
         np.interp: {"period"},
     }.items():
         entry = registry.lookup(target)
         assert entry is not None
         assert entry.params is not None
         theirs = inspect.signature(target).parameters
-        assert set(theirs) - set(entry.params.parameters) == refused
+        missing = set(theirs) - set(entry.params.parameters)
+        assert missing == refused & set(theirs)  # not every NumPy has all of them
 
 
 # ---- short formulas ----------------------------------------------------------

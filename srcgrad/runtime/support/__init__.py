@@ -179,6 +179,7 @@ from srcgrad.runtime.support.linalg import (
     main_diagonal as main_diagonal,
     minors as minors,
     minors_back as minors_back,
+    of_vectors as of_vectors,
     outer_like as outer_like,
     pinv_back as pinv_back,
     pinv_dot as pinv_dot,

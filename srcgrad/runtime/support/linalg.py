@@ -74,24 +74,41 @@ def inverse_gaps(w: Value) -> Any:
     return np.where(equal, 0, 1 / np.where(equal, 1, gap)).astype(w.dtype)
 
 
+def of_vectors(a: Value, b: Value) -> bool:
+    """Whether `np.linalg.solve(a, b)` takes b as vectors: NumPy 1 takes stacks of them, too.
+
+    >>> of_vectors(np.eye(2), np.ones(2))
+    True
+    """
+    if np.__version__.startswith("1."):
+        return np.ndim(b) == np.ndim(a) - 1
+    return np.ndim(b) == 1
+
+
 def solve_like(a: Value, c: Value, b: Value) -> Any:
-    """`np.linalg.solve(a, c)`, where c holds vectors if `b` is one, matrices otherwise.
+    """`np.linalg.solve(a, c)`, where c holds vectors if `b` is taken as such, matrices otherwise.
 
     >>> solve_like(2.0 * np.eye(2), np.ones((3, 2)), np.ones(2)).shape
     (3, 2)
     """
-    if np.ndim(b) == 1:
-        return np.linalg.solve(a, np.asarray(c)[..., None])[..., 0]
-    return np.linalg.solve(a, c)
+    if of_vectors(a, b):
+        return _solve_matrices(a, np.asarray(c)[..., None])[..., 0]
+    return _solve_matrices(a, c)
 
 
-def outer_like(y: Value, x: Value, b: Value) -> Any:
-    """Products of y and the transpose of x: of vectors if `b` is one, of matrices otherwise.
+def _solve_matrices(a: Value, c: Value) -> Any:
+    """`np.linalg.solve(a, c)`, where c holds matrices whatever its number of dimensions."""
+    missing = np.ndim(a) - np.ndim(c)
+    return np.linalg.solve(a, np.reshape(c, (1,) * missing + np.shape(c)) if missing > 0 else c)
 
-    >>> outer_like(np.ones(2), np.ones(2), np.ones(2)).shape
+
+def outer_like(y: Value, x: Value, vectors: bool) -> Any:
+    """Products of y and the transpose of x: of vectors or of matrices.
+
+    >>> outer_like(np.ones(2), np.ones(2), True).shape
     (2, 2)
     """
-    if np.ndim(b) == 1:
+    if vectors:
         return np.asarray(y)[..., :, None] * np.asarray(x)[..., None, :]
     return y @ np.swapaxes(x, -1, -2)
 
@@ -261,12 +278,12 @@ def pinv_dot(a_dot: Value, out: Value, a: Value) -> Any:
     return second + third - out @ a_dot @ out
 
 
-def apply_like(a: Value, x: Value, b: Value) -> Any:
-    """a times x: times vectors if `b` is one, matrices otherwise.
+def apply_like(a: Value, x: Value, vectors: bool) -> Any:
+    """a times x: times vectors or matrices.
 
-    >>> apply_like(2.0 * np.eye(2), np.ones((3, 2)), np.ones(2)).shape
+    >>> apply_like(2.0 * np.eye(2), np.ones((3, 2)), True).shape
     (3, 2)
     """
-    if np.ndim(b) == 1:
+    if vectors:
         return (a @ np.asarray(x)[..., None])[..., 0]
     return a @ x

@@ -20,7 +20,9 @@ def cutoff(a: Value, rcond: Any) -> float:
     eps = float(np.finfo(np.asarray(a).dtype).eps)
     if rcond is None:
         return eps * float(max(np.shape(a)))
-    return eps if rcond == -1 else float(rcond)
+    if rcond == "warn" or rcond < 0:  # the first is the default of NumPy 1
+        return eps
+    return float(rcond)
 
 
 def lstsq_back(gx: Value, gr: Value, gs: Value, x: Value, a: Value, b: Value, rcond: Any) -> Any:
