@@ -34,6 +34,7 @@ from srcgrad.ir.types import (
     Static,
     Tuple,
 )
+from srcgrad.rules.versions import NUMPY_2
 
 F8, F4, I8, C16, B = (np.dtype(c) for c in ("f8", "f4", "i8", "c16", "?"))
 FLOAT, INT, F64 = Number(float), Number(int), Number(np.float64)
@@ -68,7 +69,7 @@ CALLS = [
     (np.add, (V, ONE), {}, V),
     (np.add, (ANY, ONE), {}, ANY),
     (np.add, (V, ANY), {}, V),
-    (np.add, (arr("n", dtype=F4), F64), {}, V),
+    (np.add, (arr("n", dtype=F4), F64), {}, V if NUMPY_2 else arr("n", dtype=F4)),
     (np.add, (arr("n", dtype=F4), FLOAT), {}, arr("n", dtype=F4)),
     (np.sum, (M,), {}, F64),
     (np.sum, (M,), {"axis": Known(0)}, V),
