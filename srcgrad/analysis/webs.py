@@ -189,11 +189,12 @@ def split(fn: ir.Function, rebinds: Callable[[ir.Assign], bool] = lambda _: Fals
     that it
     makes a new value (of numbers) instead of writing into an array."""
     fn = replace(fn, body=_reachable(fn.body))
-    flow = _Reaching(rebinds)
     names = [p.name for p in fn.params] + list(fn.free)
-    flow.block(fn.body, {n: frozenset([(-1, n)]) for n in names})
-    for n in names:
-        flow.find((-1, n))
+    flow = _flow(fn, names, rebinds)
+    shared = _shared_targets(fn, flow)
+    if shared:
+        fn = replace(fn, body=_counted(fn.body, shared, 1 + max(s.sid for s in ir.walk(fn.body))))
+        flow = _flow(fn, names, rebinds)
     chosen = _choose_names(fn, flow, names)
 
     def rename(block: ir.Block) -> ir.Block:
@@ -215,6 +216,42 @@ def split(fn: ir.Function, rebinds: Callable[[ir.Assign], bool] = lambda _: Fals
     webs = {new: known.get(root[1], root[1]) for root, new in chosen.items()}
     kept = tuple(sorted((w, n) for w, n in webs.items() if "%" not in w))
     return replace(fn, body=rename(fn.body), webs=kept)
+
+
+def _flow(fn: ir.Function, names: list[str], rebinds: Callable[[ir.Assign], bool]) -> _Reaching:
+    flow = _Reaching(rebinds)
+    flow.block(fn.body, {n: frozenset([(-1, n)]) for n in names})
+    for n in names:
+        flow.find((-1, n))
+    return flow
+
+
+def _shared_targets(fn: ir.Function, flow: _Reaching) -> set[int]:
+    """Loops whose target may be something else than a whole number in the same web: it needs
+    assignments in the loop, which end the life of an adjoint or tangent."""
+    whole = _loop_only(fn) | {
+        (s.sid, s.target.name)
+        for s in ir.walk(fn.body)
+        if isinstance(s, ir.Assign)
+        and isinstance(s.value, ir.Const)
+        and type(s.value.value) is int
+    }
+    mixed = {flow.find(d) for d in list(flow.parent) if d not in whole}
+    return {sid for sid, name in _loop_only(fn) if flow.find((sid, name)) in mixed}
+
+
+def _counted(block: ir.Block, shared: set[int], sid: int) -> ir.Block:
+    """`for k in range(n)` as `for i in range(n): k = i`, for some loops."""
+    out: list[ir.Stmt] = []
+    for stmt in block:
+        parts = tuple(_counted(b, shared, sid) for b in ir.blocks(stmt))
+        if isinstance(stmt, ir.For) and stmt.sid in shared:
+            counter = ir.Var(f"i%{sid + stmt.sid}")
+            bound = ir.Assign(sid + stmt.sid, stmt.loc, stmt.target, counter)
+            stmt = replace(stmt, target=counter)
+            parts = ((bound, *parts[0]), *parts[1:])
+        out.append(with_blocks(stmt, parts) if parts else stmt)
+    return tuple(out)
 
 
 def _read(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
