@@ -499,7 +499,7 @@ def source(
     Example:
         >>> import srcgrad as sg
         >>> print(sg.source(lambda x: x * x, 3.0).splitlines()[-2].strip())
-        x_bar = x + x
+        x_bar = 2.0 * x
     """
     df: GradFunction[Any] = GradFunction(f, mode, wrt, specialize=specialize)
     if args or kwargs:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import linecache
+import os
 import re
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -97,6 +97,16 @@ def _parameters(solver: Any, residual: Any) -> list[str]:
     return [f"a{k}" for k in range(len(params))]
 
 
+class _Loader:
+    """Shows the text of a rule to whoever asks: `linecache`, and srcgrad itself through it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def get_source(self, _: str) -> str:
+        return self.text
+
+
 def _rule(solver: Any, residual: Any, names: list[str], wanted: tuple[int, ...]) -> Any:
     """The rule of a solver, as a function of Python that can be differentiated itself."""
     label = solver.__name__ if solver.__name__.isidentifier() else "solver"
@@ -106,9 +116,13 @@ def _rule(solver: Any, residual: Any, names: list[str], wanted: tuple[int, ...])
         found = {k: "found" if only else f"found[{n}]" for n, k in enumerate(wanted)}
         spread = ", ".join(found.get(k, "None") for k in range(len(names)))
         text = re.sub(r"( +)return (weighted_by.*)", rf"\1found = \2\n\1return {spread}", text)
-    file = f"<implicit {label} {next(_count)}>"
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    namespace: dict[str, Any] = {"__name__": "srcgrad_implicit", "np": np, "residual": residual}
+    file = os.path.join(os.path.dirname(__file__), "implicit", f"{label}_{next(_count)}.py")
+    namespace: dict[str, Any] = {
+        "__name__": "srcgrad_implicit",
+        "__loader__": _Loader(text),
+        "np": np,
+        "residual": residual,
+    }
     exec(compile(text, file, "exec"), namespace)
     namespace["residual_by_x"] = vjp(residual, 0)
     by = wanted[0] + 2 if only else tuple(k + 2 for k in wanted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+
 import numpy as np
 import pytest
 from scipy import optimize
@@ -109,3 +111,8 @@ def test_parameters_that_do_not_match():
         sg.implicit(cubic)(lambda *a: a)
     with pytest.raises(ArgumentError, match="implicit takes the residual, a function; got 3"):
         sg.implicit(3)
+
+
+def test_the_text_of_a_rule_outlives_the_cache_of_lines():
+    linecache.clearcache()
+    test_the_solution_itself()

@@ -879,3 +879,19 @@ def test_refused_somehow(fn: Any, argument: Any, typed: bool) -> None:
     text = refusal(fn, argument, typed)
     assert re.match(r"\S*test_language\.py:\+\d+:\d+: ", text)
     assert "Fixes: " in text
+
+
+def number_before_a_loop(x, n):
+    k = x * x
+    y = x
+    for k in range(n):
+        y = y * x + k
+    return k + y
+
+
+@pytest.mark.parametrize("n", [0, 3])
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_loop_gives_its_target_whole_numbers(n, typed):
+    slope = (number_before_a_loop(1.3 + 1e-6, n) - number_before_a_loop(1.3 - 1e-6, n)) / 2e-6
+    assert sg.grad(number_before_a_loop, specialize=typed)(1.3, n) == pytest.approx(slope)
+    assert sg.jvp(number_before_a_loop, specialize=typed)(1.0, 1.3, n)[1] == pytest.approx(slope)

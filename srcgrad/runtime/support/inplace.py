@@ -186,7 +186,7 @@ def winners(a: np.ndarray, key: Any, b: Any, out: np.ndarray) -> np.ndarray:
 def item_added_back(a_bar: Any, key: Any, ct: Any) -> Any:
     """The cotangent of ct in `item_add(a, key, ct)`.
 
-    >>> item_added_back(np.array([1.0, 2.0, 3.0]), slice(0, 2), 0.5)
+    >>> float(item_added_back(np.array([1.0, 2.0, 3.0]), slice(0, 2), 0.5))
     3.0
     """
     if ct is None or a_bar is None:
