@@ -106,3 +106,22 @@ def test_compiled(f):
     got = sg.grad(f, wrt=(0, 1), backend="numba")(X, 2.0)
     assert np.allclose(got[0], expected[0])
     assert got[1] == pytest.approx(expected[1])
+
+
+def unpacked_before_a_write(x, s):
+    def write(z):
+        x[1] += 0.5
+        return z
+
+    items = [*x, write(s)]
+    return sum(items) * s
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_items_are_taken_before_what_comes_later_writes(typed):
+    value, (x_bar, s_bar) = sg.value_and_grad(
+        unpacked_before_a_write, wrt=(0, 1), specialize=typed
+    )(X, 2.0)
+    assert value == unpacked_before_a_write(X.copy(), 2.0)
+    assert list(x_bar) == [2.0, 2.0, 2.0]
+    assert s_bar == pytest.approx(10.0)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.frontend import comprehensions, functional
-from srcgrad.frontend.expressions import eager, held
+from srcgrad.frontend.expressions import held, unpacked
 from srcgrad.frontend.functions import function_atom
 from srcgrad.frontend.resolve import Handed, callee, check_attribute, extend, fold
 from srcgrad.frontend.scope import Scope, expression, lowers
@@ -146,7 +146,7 @@ def arguments(
     for k, part in enumerate(nodes):
         later = nodes[k + 1 :]
         if isinstance(part, ast.Starred):
-            found.append(Star(held(scope, eager(part.value), later)))
+            found.append(unpacked(scope, part.value, later))
         else:
             found.append(_argument(scope, part, later, use))
     split = len(node.args)

@@ -125,10 +125,20 @@ def starred(
     for k, node in enumerate(nodes):
         rest = (*nodes[k + 1 :], *later)
         if isinstance(node, ast.Starred):
-            found.append(Star(held(scope, eager(node.value), rest)))
+            found.append(unpacked(scope, node.value, rest))
         else:
             found.append(held(scope, node, rest))
     return tuple(found)
+
+
+def unpacked(scope: Scope, node: ast.expr, later: Sequence[ast.AST]) -> Star:
+    """`*value`, whose items are taken before what comes later may write into it."""
+    value = held(scope, eager(node), later)
+    if not all(is_pure(scope, part) for part in later):
+        temp = scope.temp()
+        scope.assign(node, temp, Build("list", (Star(value),)))
+        value = temp
+    return Star(value)
 
 
 def eager(node: ast.expr) -> ast.expr:
