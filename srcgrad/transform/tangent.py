@@ -41,6 +41,7 @@ from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.adjoint.dead import unread_statements
 from srcgrad.transform.adjoint.forward import truncation
 from srcgrad.transform.fresh import copied, holders, is_fresh, parts_of
+from srcgrad.transform.keys import key_value
 from srcgrad.transform.module import Module, function_text
 from srcgrad.transform.parameters import arguments, tangents_name
 from srcgrad.transform.text import Text
@@ -906,16 +907,7 @@ class Walk:
         self.emit(syn.assign(place, node))
 
     def key_value(self, key: ir.Key) -> ast.expr:
-        match key:
-            case ir.KeyTuple(items):
-                return syn.tuple_of(self.key_value(i) for i in items)
-            case ir.Slice(lower, upper, step):
-                parts = [
-                    syn.number(None) if a is None else self.primal(a) for a in (lower, upper, step)
-                ]
-                return syn.call("slice", *parts)
-            case _:
-                return self.primal(key)
+        return key_value(key, self.primal)
 
     # ---- user functions ----
 

@@ -11,6 +11,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.adjoints import Adjoints
+from srcgrad.transform.keys import key_value
 
 
 class Places(Adjoints):
@@ -77,16 +78,7 @@ class Places(Adjoints):
 
     def key_value(self, key: ir.Key) -> ast.expr:
         """A key as a value: slices are written as calls."""
-        match key:
-            case ir.KeyTuple(items):
-                return syn.tuple_of(self.key_value(i) for i in items)
-            case ir.Slice(lower, upper, step):
-                parts = [
-                    syn.number(None) if a is None else self.primal(a) for a in (lower, upper, step)
-                ]
-                return syn.call("slice", *parts)
-            case _:
-                return self.primal(key)
+        return key_value(key, self.primal)
 
     def add_element(self, stmt: ir.Stmt, place: ast.expr, key: ir.Key, g: ast.expr) -> None:
         if self.unit.basic(key) or self.is_mask(key):

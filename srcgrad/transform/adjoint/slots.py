@@ -17,6 +17,7 @@ from srcgrad.ir import types as ty
 from srcgrad.runtime import support
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import Tapes
+from srcgrad.transform.keys import key_value
 from srcgrad.transform.text import Text
 
 if TYPE_CHECKING:
@@ -287,17 +288,7 @@ class Slots:
         return self.put(self.slot(stmt.sid, "item", stmt.base.name, taped), node, taped)
 
     def key_value(self, key: ir.Key) -> ast.expr:
-        match key:
-            case ir.KeyTuple(items):
-                return syn.tuple_of(self.key_value(i) for i in items)
-            case ir.Slice(lower, upper, step):
-                parts = [
-                    syn.number(None) if a is None else self.text.atom(a)
-                    for a in (lower, upper, step)
-                ]
-                return syn.call("slice", *parts)
-            case _:
-                return self.text.atom(key)
+        return key_value(key, self.text.atom)
 
     def item_slot(self, stmt: ir.Store) -> ast.expr:
         assert isinstance(stmt.base, ir.Var)
