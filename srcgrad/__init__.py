@@ -12,7 +12,6 @@ from srcgrad._version import __version__ as __version__
 from srcgrad.errors import SrcgradError as SrcgradError
 
 if TYPE_CHECKING:
-    from srcgrad.api import GradFunction as GradFunction
     from srcgrad.api import grad as grad
     from srcgrad.api import jvp as jvp
     from srcgrad.api import source as source
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from srcgrad.check import GradientCheckError as GradientCheckError
     from srcgrad.check import check_grads as check_grads
     from srcgrad.check import check_rule as check_rule
+    from srcgrad.gradfunction import GradFunction as GradFunction
     from srcgrad.higher import hessian as hessian
     from srcgrad.higher import hvp as hvp
     from srcgrad.higher import jacobian as jacobian
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from srcgrad.trace import trace_nan as trace_nan
 
 _HOMES = {
-    "srcgrad.api": ("GradFunction", "grad", "jvp", "source", "value_and_grad", "vjp"),
+    "srcgrad.gradfunction": ("GradFunction",),
+    "srcgrad.api": ("grad", "jvp", "source", "value_and_grad", "vjp"),
     "srcgrad.check": ("GradientCheckError", "check_grads", "check_rule"),
     "srcgrad.errors": (
         "AliasError",

@@ -7,8 +7,9 @@ from typing import Any, Generic, ParamSpec
 
 import numpy as np
 
-from srcgrad.api import GradFunction, grad, jvp, vjp
+from srcgrad.api import grad, jvp, vjp
 from srcgrad.errors import ArgumentError
+from srcgrad.gradfunction import GradFunction
 from srcgrad.wrt import Wrt
 
 P = ParamSpec("P")

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad import api, pipeline, trees
+from srcgrad import pipeline, trees
 from srcgrad.analysis import probe
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend import source as source_module
+from srcgrad.gradfunction import GradFunction
 from srcgrad.ir import types as ty
 from srcgrad.spelling import parse_types, sample
+from srcgrad.wrt import check_types
 
 MODES = ("grad", "value_and_grad", "vjp", "jvp")
 Wrt = int | str | tuple[int | str, ...]
@@ -46,11 +48,11 @@ class Job:
         """
         if self.mode not in MODES:
             raise ArgumentError(f"mode is {' or '.join(MODES)}, not {self.mode!r}")
-        derivative: api.GradFunction[Any] = api.GradFunction(
+        derivative: GradFunction[Any] = GradFunction(
             self.fn, self.mode, self.wrt, has_aux=self.aux
         )
         types = self._types(derivative._primal)
-        derivative._check_wrt(types)
+        check_types(derivative._primal, derivative._items, types)
         wrt = tuple(dict.fromkeys(i.param for i in derivative._items))
         if len(wrt) != len(derivative._items) or any(
             i.position is not None or i.key is not None for i in derivative._items
@@ -127,7 +129,7 @@ def wrt_of(text: str) -> Wrt:
 def unwrapped(job: Job) -> Job:
     """The job for a target that is a derivative itself: `loss_grad = sg.grad(loss)`."""
     fn = job.fn
-    if isinstance(fn, api.GradFunction) and job.mode == "grad" and job.wrt == 0:
+    if isinstance(fn, GradFunction) and job.mode == "grad" and job.wrt == 0:
         return Job(fn._fn, fn._mode, _plain(fn._wrt), job.types, fn._aux, job.guess)
     return job
 

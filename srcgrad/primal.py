@@ -17,7 +17,7 @@ from srcgrad.rules import registry, scope, tables
 
 
 class Derivative:
-    """What differentiating a derivative needs of it; `api.GradFunction` is the only kind."""
+    """What differentiating a derivative needs of it; a `GradFunction` is the only kind."""
 
     __name__: str
     _mode: str
@@ -137,6 +137,19 @@ def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> Primal:
     plain, named = found.fn, tuple(found.bound_kwargs.items())
     signature, bound = _plain_signature(plain), tuple(found.bound)
     return Primal(fn, plain.__name__, signature, bound, named=named, parts=_parts(plain))
+
+
+def public_signature(primal: Primal, mode: str) -> inspect.Signature:
+    """The parameters of a derivative, as a caller passes them."""
+    sig = primal.public()
+    first = {"vjp": "cotangent", "jvp": "tangents"}.get(mode)
+    if first is None:
+        return sig
+    params = [inspect.Parameter(first, inspect.Parameter.POSITIONAL_ONLY)]
+    try:
+        return inspect.Signature([*params, *sig.parameters.values()])
+    except ValueError:
+        return inspect.Signature()
 
 
 def _parts(fn: FunctionType) -> tuple[Any, ...]:

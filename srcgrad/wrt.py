@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,6 +77,47 @@ def picker(items: tuple[Item, ...], single: bool) -> Callable[[Any], Any]:
         return out[0] if single else tuple(out)
 
     return pick
+
+
+def gathered(
+    items: tuple[Item, ...], tangents: Sequence[Any], arguments: Mapping[str, Any]
+) -> tuple[Any, ...]:
+    """Tangents of items of `*args` and `**kwargs` as tangents of the parameters."""
+    from srcgrad.runtime import support
+
+    out: dict[str, Any] = {}
+    for item, t in zip(items, tangents, strict=True):
+        if item.position is None and item.key is None:
+            out[item.param] = t
+            continue
+        if item.param not in out:
+            out[item.param] = support.zeros(arguments[item.param])
+        out[item.param][item.key if item.key is not None else item.position] = t
+    return tuple(
+        tuple(v) if isinstance(v, list) and isinstance(arguments[k], tuple) else v
+        for k, v in out.items()
+    )
+
+
+def check_types(primal: Any, items: tuple[Item, ...], types: tuple[ty.Type, ...]) -> None:
+    """Raise when an argument of these types can't be differentiated by."""
+    names = list(primal.signature.parameters)
+    for item in items:
+        t = types[names.index(item.param)]
+        if item.position is not None and isinstance(t, ty.Tuple):
+            if item.position >= len(t.items):
+                raise ArgumentError(
+                    f"wrt names argument {item.position} of *{item.param}, which was not passed"
+                )
+            t = t.items[item.position]
+        if item.key is not None and isinstance(t, ty.Dict) and t.items is not None:
+            t = dict(t.items).get(item.key, ty.UNKNOWN)
+        problem = not_floating(t)
+        if problem:
+            raise ArgumentError(
+                f"{primal.name}: can't differentiate with respect to "
+                f"{item.key or item.param}, which is {problem}"
+            )
 
 
 def not_floating(t: ty.Type) -> str | None:
