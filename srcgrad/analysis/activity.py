@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from srcgrad.analysis.effects import RESULT, Effects, may_hold_memory, summary
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.flow import dependencies
-from srcgrad.analysis.infer import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, Uncharted, User, bound_atoms
 from srcgrad.ir import nodes as ir

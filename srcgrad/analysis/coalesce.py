@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.partials import must_reduce, vjp_term
 from srcgrad.analysis.targets import Container, Library, User, bound_atoms
 from srcgrad.ir import nodes as ir

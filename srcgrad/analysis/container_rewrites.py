@@ -14,7 +14,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
 if TYPE_CHECKING:
-    from srcgrad.analysis.infer import Facts
+    from srcgrad.analysis.facts import Facts
 
 
 @dataclass

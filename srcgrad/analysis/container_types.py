@@ -17,7 +17,7 @@ from srcgrad.rules.registry import Entry
 from srcgrad.runtime import support
 
 if TYPE_CHECKING:
-    from srcgrad.analysis.infer import Facts
+    from srcgrad.analysis.facts import Facts
 
 CONTAINER_METHODS = frozenset(
     [

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.moves import Move, settle_moves
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.targets import (
     Constant,
     Construct,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.analysis import builders, webs
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.inplace_calls import (
     DRAWS,
     FUNCTIONS,

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.partials import expand_let
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Bound, Container, Library, Packed, User, bound_atoms

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from srcgrad.analysis.again import SHAPE, Again
 from srcgrad.analysis.callees import read_back
-from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.lanes import Lanes, source
 from srcgrad.analysis.partials import (
     Term,
@@ -23,29 +23,11 @@ from srcgrad.analysis.partials import (
     takes_thin,
     vjp_term,
 )
-from srcgrad.analysis.rerun import runs_again
-from srcgrad.analysis.targets import (
-    Bound,
-    Construct,
-    Container,
-    Library,
-    Packed,
-    User,
-    bound_atoms,
-)
-from srcgrad.analysis.unit import Unit
+from srcgrad.analysis.targets import Construct, Container, Library, User, bound_atoms
 from srcgrad.analysis.user_rules import rule_call
 from srcgrad.analysis.varying import may_get_nothing
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
-
-_CHEAP = frozenset(
-    ("neg", "pos", "add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "is",
-     "is_not", "not", "invert", "and", "or")
-)  # fmt: skip
-
-
-SHAPE = "~"  # before a variable of which only the shape is read
 
 
 @dataclass
@@ -58,267 +40,15 @@ class Needs:
 
 
 @dataclass
-class NeedsTable:
+class NeedsTable(Again):
     """Answers for one unit; `terms` caches the partials of each statement."""
 
-    unit: Unit
     terms: dict[int, list[Term]] = field(default_factory=dict)
-    _again: dict[str, ir.Assign | None] = field(default_factory=dict)
-    _places: dict[str, bool] = field(default_factory=dict)
-    _writers: dict[str, list[ir.Stmt]] = field(default_factory=dict)
-    _rerun: dict[str, ir.Assign | None] = field(default_factory=dict)
-    reran: set[str] = field(default_factory=set)  # variables that the reverse sweep makes again
 
     @cached_property
     def lanes(self) -> Lanes:
         """Which variables have a mask of the lanes that count."""
         return Lanes(self.unit, self.library_terms).run()
-
-    # ---- running a definition again ----
-
-    def rerun(self, name: str) -> ir.Assign | None:
-        """The definition of a number that is run again at the head of the reverse of its block,
-        where that is cheaper than a tape (under Numba)."""
-        if name not in self._rerun:
-            self._rerun[name] = None
-            if self.unit.program.reruns:
-                self._rerun[name] = runs_again(self, name)
-        return self._rerun[name]
-
-    # ---- computing a temporary again ----
-
-    def again(self, name: str) -> ir.Assign | None:
-        """The definition of a temporary that the reverse sweep computes again where it reads
-        it."""
-        if name not in self._again:
-            self._again[name] = None  # a cycle is impossible, but cheap to guard
-            self._again[name] = self._recomputable(name)
-        return self._again[name]
-
-    def is_place(self, name: str) -> bool:
-        """Whether a temporary is a view that is used at once, so that its shadow needs no name: it
-        is
-        a place in the shadow of the array, `u_bar[1:-1]`."""
-        got = self._places.get(name)
-        if got is None:
-            got = self._places[name] = self._used_at_once(name)
-        return got
-
-    def _used_at_once(self, name: str) -> bool:
-        unit = self.unit
-        defs = unit.defs.get(name, [])
-        if not name.startswith("%") or len(defs) != 1 or not isinstance(defs[0], ir.Assign):
-            return False
-        stmt = defs[0]
-        if not isinstance(stmt.value, ir.Index) or stmt.inplace or not unit.basic(stmt.value.key):
-            return False
-        alias = unit.aliases(stmt)
-        if alias is None or not all(
-            isinstance(unit.type(n), ty.Array) for n in (name, alias.name)
-        ):
-            return False
-        here = unit.place[stmt.sid]
-        last = here[-1][1]
-        for reader in unit.readers.get(name, ()):
-            there = unit.place[reader.sid]
-            if (
-                isinstance(reader, ir.Exit)
-                or there[:-1] != here[:-1]
-                or there[-1][0] != here[-1][0]
-            ):
-                return False
-            if not self._reads_elements(reader):
-                return False
-            last = max(last, there[-1][1])
-        return self._undisturbed(stmt, here[-1][1], last)
-
-    def _reads_elements(self, reader: ir.Stmt) -> bool:
-        """Whether a statement takes elements of an array and keeps no hold of the array itself."""
-        unit = self.unit
-        if isinstance(reader, ir.Store):
-            return isinstance(unit.facts.of(reader.base), ty.Array)
-        if not isinstance(reader, ir.Assign) or unit.aliases(reader) is not None:
-            return False
-        if isinstance(reader.value, ir.Index):
-            return True
-        target = unit.facts.targets.get(reader.sid)
-        return isinstance(target, Library) and target.entry.kind in (
-            "elementwise", "linear", "structured", "nondiff",
-        )  # fmt: skip
-
-    def _recomputable(self, name: str) -> ir.Assign | None:
-        unit = self.unit
-        if not name.startswith("%"):
-            return None
-        defs = unit.defs.get(name, [])
-        if len(defs) != 1 or not isinstance(defs[0], ir.Assign):
-            return None
-        stmt = defs[0]
-        if not self.is_cheap(stmt):
-            return None
-        here = unit.place[stmt.sid]
-        last = here[-1][1]
-        for reader in unit.readers.get(name, ()):
-            there = unit.place[reader.sid]
-            if there[: len(here) - 1] != here[:-1] or there[len(here) - 1][0] != here[-1][0]:
-                return None
-            last = max(last, there[len(here) - 1][1])
-        return stmt if self._undisturbed(stmt, here[-1][1], last) else None
-
-    def is_cheap(self, stmt: ir.Assign) -> bool:
-        """Whether the value of a definition costs less to compute again than to keep."""
-        unit, t = self.unit, self.unit.type(stmt.target.name)
-        match stmt.value:
-            case ir.Op(op, _):
-                return op in _CHEAP and isinstance(t, ty.Number | ty.Literal)
-            case ir.Index(obj, key):
-                if isinstance(obj, ir.Var) and unit.fx.memory(obj.name):
-                    if not isinstance(t, ty.Number) or not isinstance(
-                        unit.type(obj.name), ty.Array
-                    ):
-                        return False
-                    return unit.basic(key) and self.settled(stmt, obj.name)
-                return unit.basic(key) or self._names_item(key)
-            case ir.Attr():
-                if self._is_shape(stmt.value):
-                    return True
-                obj = stmt.value.obj
-                return not (isinstance(obj, ir.Var) and unit.fx.memory(obj.name))
-            case ir.Build(kind, _, _):
-                return kind == "tuple" and not may_hold_memory(t)
-            case ir.Var() | ir.Const() | ir.Global():
-                return not may_hold_memory(t)
-            case ir.Call():
-                target = unit.facts.targets.get(stmt.sid)
-                return (
-                    isinstance(target, Library)
-                    and target.entry.kind == "nondiff"
-                    and (target.entry.pure and isinstance(t, ty.Number))
-                )
-            case _:
-                return False
-
-    def element_roots(self, atoms: Iterable[ir.Atom]) -> set[str]:
-        """The variables whose own value or elements are read, not only their shapes."""
-        out: set[str] = set()
-        for a in atoms:
-            if not isinstance(a, ir.Var):
-                continue
-            again = self.again(a.name) or self.rerun(a.name)
-            if again is None:
-                out.add(a.name)
-            elif not self._is_shape(again.value):
-                out |= self.element_roots(ir.operands(again.value))
-        return out
-
-    def _is_shape(self, e: ir.Expr) -> bool:
-        """Whether an expression reads of an array what stores into it leave as it is."""
-        match e:
-            case ir.Attr(ir.Var(name), "shape" | "ndim" | "size" | "dtype"):
-                return isinstance(self.unit.type(name), ty.Array)
-        return False
-
-    def settled(self, stmt: ir.Stmt, array: str) -> bool:
-        """Whether nothing that runs after a statement writes into an array or what shares its
-        memory, so that the reverse sweep finds its elements as the statement found them."""
-        unit, root = self.unit, self.unit.fx.root(array)
-        for p, g in zip(unit.params, unit.spec.groups or (None,) * len(unit.params), strict=False):
-            if g is not None and unit.fx.root(p) == root:
-                return False  # the caller may write
-        here, around = unit.place[stmt.sid], set(unit.loops[stmt.sid])
-        for s in self._touching(root):
-            if unit.place[s.sid] > here or around & set(unit.loops[s.sid]):
-                return False
-        return True
-
-    def _touching(self, root: str) -> list[ir.Stmt]:
-        """Statements that may write into a memory class."""
-        got = self._writers.get(root)
-        if got is None:
-            got = self._writers[root] = [
-                s for s in ir.walk(self.unit.body) if self._may_write(s, root)
-            ]
-        return got
-
-    def _may_write(self, s: ir.Stmt, root: str) -> bool:
-        fx = self.unit.fx
-
-        def is_one(a: object) -> bool:
-            return (
-                isinstance(a, ir.Var)
-                and a.name in self.unit.facts.types
-                and fx.root(a.name) == root
-            )
-
-        match s:
-            case ir.Store(base=base) | ir.StoreAttr(base=base):
-                return is_one(base)
-            case ir.Assign() if s.inplace is not None and is_one(s.target):
-                return True
-            case ir.Assign() | ir.Effect() if isinstance(s.value, ir.Call | ir.Method | ir.Opaque):
-                target = self.unit.facts.targets.get(s.sid)
-                if isinstance(target, Library) and target.entry.pure and not target.entry.writes:
-                    return any(
-                        n == "out" and is_one(a) for n, b in target.args for a in bound_atoms(b)
-                    )
-                if isinstance(target, Container) and isinstance(s, ir.Assign):
-                    return False
-                return any(map(is_one, ir.reads(s)))
-            case ir.Verbatim():
-                return any(map(is_one, (*ir.reads(s), *ir.writes(s))))
-            case ir.With():
-                return s.special is not None and is_one(s.value)
-            case _:
-                return False
-
-    def _names_item(self, key: ir.Key) -> bool:
-        """Whether a key surely is a string, as of a dict."""
-        if isinstance(key, ir.Slice | ir.KeyTuple):
-            return False
-        t = self.unit.facts.of(key)
-        return t == ty.Other(str) or (isinstance(t, ty.Literal) and isinstance(t.value, str))
-
-    def _undisturbed(self, stmt: ir.Assign, first: int, last: int) -> bool:
-        """Whether nothing between definition and last use writes what the definition reads."""
-        roots, _ = self.roots_of(ir.operands(stmt.value))
-        if last == first + 1:
-            return True
-        block = self._block_of(stmt)
-        for s in block[first + 1 : last]:
-            for inner in ir.walk((s,)):
-                if any(v.name in roots for v in ir.writes(inner)):
-                    return False
-        return True
-
-    def _block_of(self, stmt: ir.Stmt) -> ir.Block:
-        path = self.unit.place[stmt.sid]
-        if len(path) == 1:
-            return self.unit.body
-        owner = self.unit.by_place[path[:-1]]
-        return next(b for b in ir.blocks(owner) if any(s is stmt for s in b))
-
-    def roots_of(self, atoms: Iterable[ir.Atom]) -> tuple[set[str], set[str]]:
-        """The variables (and memory classes) that reading these atoms in the reverse sweep
-        reads."""
-        names: set[str] = set()
-        contents: set[str] = set()
-        for a in atoms:
-            if not isinstance(a, ir.Var):
-                continue
-            again = self.again(a.name)
-            if again is None:
-                again = self.rerun(a.name)
-                if again is not None:
-                    self.reran.add(a.name)
-            if again is not None:
-                n, c = self.roots_of(ir.operands(again.value))
-                names |= n
-                contents |= set() if self._is_shape(again.value) else c
-                continue
-            names.add(a.name)
-            if self.unit.fx.memory(a.name):
-                contents.add(self.unit.fx.root(a.name))
-        return names, contents
 
     # ---- statements ----
 
@@ -354,24 +84,6 @@ class NeedsTable:
     def _reference(self, out: Needs, atom: ir.Atom) -> None:
         """The object itself is read, whatever it holds by then."""
         out.before |= self.roots_of([] if self.has_shadow(atom) else [atom])[0]
-
-    def shapes_of(self, atoms: Iterable[ir.Atom]) -> set[str]:
-        """What is read where only shapes are: of arrays their shapes, of indices the values."""
-        out: set[str] = set()
-        for a in atoms:
-            if not isinstance(a, ir.Var):
-                continue
-            again = self.again(a.name) or self.rerun(a.name)
-            if again is None:
-                out.add(SHAPE + a.name)
-            elif isinstance(again.value, ir.Index):
-                out |= self.shapes_of([again.value.obj])
-                out |= self.roots_of(ir.key_atoms(again.value.key))[0]
-            elif self._is_shape(again.value):
-                out |= self.shapes_of(ir.operands(again.value))
-            else:
-                out |= self.roots_of([a])[0]
-        return out
 
     def _assign(self, stmt: ir.Assign, out: Needs) -> None:
         unit = self.unit
@@ -581,6 +293,3 @@ class NeedsTable:
 def saved_name(stmt: ir.Stmt) -> str:
     """The variable that holds what a callee's reverse sweep needs."""
     return f"saved%{stmt.sid}"
-
-
-__all__ = ["SHAPE", "Bound", "Needs", "NeedsTable", "Packed", "must_reduce", "saved_name"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
 from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir

@@ -8,10 +8,10 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
 if TYPE_CHECKING:
-    from srcgrad.analysis.needs import NeedsTable
+    from srcgrad.analysis.again import Again
 
 
-def runs_again(table: NeedsTable, name: str) -> ir.Assign | None:
+def runs_again(table: Again, name: str) -> ir.Assign | None:
     """The definition of a number in a loop that reads nothing the loop changes."""
     unit = table.unit
     defs = unit.defs.get(name, [])

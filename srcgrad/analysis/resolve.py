@@ -28,7 +28,7 @@ from srcgrad.rules import registry
 from srcgrad.rules.registry import Entry
 
 if TYPE_CHECKING:
-    from srcgrad.analysis.infer import Facts
+    from srcgrad.analysis.facts import Facts
 
 _LOWERED: WeakKeyDictionary[Any, tuple[str, ir.Function]] = WeakKeyDictionary()
 
@@ -233,7 +233,8 @@ class Program:
 
     def facts(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> Facts:
         """What is known of a function for these argument types, in its final form."""
-        from srcgrad.analysis.infer import Facts, Inference
+        from srcgrad.analysis.facts import Facts
+        from srcgrad.analysis.infer import Inference
         from srcgrad.analysis.inplace import desugar
         from srcgrad.analysis.sharpen import sharpen
 

@@ -25,7 +25,7 @@ from srcgrad.ir.rebuild import map_own, with_blocks
 from srcgrad.rules.python import OPERATORS
 
 if TYPE_CHECKING:
-    from srcgrad.analysis.infer import Facts
+    from srcgrad.analysis.facts import Facts
 
 _UNDECIDED = object()
 

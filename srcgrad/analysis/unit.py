@@ -14,7 +14,7 @@ from srcgrad.analysis.effects import (
     surely_basic,
     surely_copies,
 )
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, User
 from srcgrad.errors import NotDifferentiable, located

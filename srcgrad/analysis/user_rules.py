@@ -16,7 +16,7 @@ from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
 
 if TYPE_CHECKING:
-    from srcgrad.analysis.infer import Inference
+    from srcgrad.analysis.call_types import CallTypes
 
 _P = inspect.Parameter
 _BY_POSITION = (_P.POSITIONAL_ONLY, _P.POSITIONAL_OR_KEYWORD)
@@ -25,7 +25,7 @@ _Kwargs = Sequence[tuple[str | None, ir.Atom]]
 
 
 def call(
-    work: Inference, stmt: ir.Stmt, entry: Entry, value: Any, args: _Args, kwargs: _Kwargs,
+    work: CallTypes, stmt: ir.Stmt, entry: Entry, value: Any, args: _Args, kwargs: _Kwargs,
     where: ir.Atom,
 ) -> ty.Type | None:  # fmt: skip
     """The type of a call of `value`, which has the user's rule `entry`; notes its target.
@@ -58,7 +58,7 @@ def _is_python(value: Any) -> bool:
 
 
 def _followed(
-    work: Inference, stmt: ir.Stmt, entry: Entry, value: Any, args: _Args, kwargs: _Kwargs,
+    work: CallTypes, stmt: ir.Stmt, entry: Entry, value: Any, args: _Args, kwargs: _Kwargs,
     where: ir.Atom,
 ) -> ty.Type | None:  # fmt: skip
     raw = entry.kind == "custom" and entry.backward is None
@@ -78,7 +78,7 @@ def _followed(
 
 
 def nested(
-    work: Inference, stmt: ir.Stmt, made: ir.Closure, bound: tuple[Bound, ...]
+    work: CallTypes, stmt: ir.Stmt, made: ir.Closure, bound: tuple[Bound, ...]
 ) -> ty.Type | None:
     """A call of a nested function that is decorated; what it captures counts as constant."""
     fn = made.fn

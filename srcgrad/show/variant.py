@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from srcgrad import pipeline
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Library
 from srcgrad.analysis.unit import Spec, Unit, make_unit

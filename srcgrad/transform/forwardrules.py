@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import linear
 from srcgrad.analysis.binding import bind_user
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program, user_source
 from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
 from srcgrad.analysis.unit import Spec

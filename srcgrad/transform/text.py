@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, Packed, User, bound_atoms, writes_argument
 from srcgrad.ir import nodes as ir

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from srcgrad.analysis.infer import Facts
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Library, User
 from srcgrad.ir import nodes as ir

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from srcgrad.analysis.needs import must_reduce
+from srcgrad.analysis.partials import must_reduce
 from srcgrad.analysis.targets import Library, Packed, Uncharted
 from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir

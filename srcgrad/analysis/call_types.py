@@ -1,0 +1,360 @@
+"""Types of calls: of functions of users, of library functions, of derivatives."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import logging
+from abc import abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from srcgrad.analysis import probe, special_methods, user_rules
+from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters
+from srcgrad.analysis.dims import neutral, plain_dims
+from srcgrad.analysis.object_types import ObjectTypes
+from srcgrad.analysis.records import is_plain_record
+from srcgrad.analysis.resolve import user_source
+from srcgrad.analysis.targets import (
+    Bound,
+    Constant,
+    Container,
+    Library,
+    Packed,
+    Target,
+    Uncharted,
+    User,
+)
+from srcgrad.errors import UnsupportedSyntax
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+from srcgrad.rules import sources
+from srcgrad.rules.registry import Entry, for_call, name_of
+from srcgrad.runtime import support
+
+_ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
+
+
+class CallTypes(ObjectTypes):
+    """The part of inference that sees to calls."""
+
+    scopes: list[Mapping[Hashable, Entry]]
+
+    @cached_property
+    def closures(self) -> dict[str, ir.Closure]:
+        """Nested functions that a variable surely is."""
+        return closures_of(self.facts.fn)
+
+    @abstractmethod
+    def known(self, a: ir.Atom) -> Any:
+        """An argument for the prober: the constant itself where it is one."""
+
+    def rule(self, value: Any) -> Entry | None:
+        return self.program.rule(value, reversed(self.scopes))
+
+    def call(self, expr: ir.Call, stmt: ir.Stmt) -> ty.Type | None:
+        fn = self.atom(expr.fn)
+        if isinstance(fn, ty.ClosureType) and isinstance(expr.fn, ir.Var):
+            made = self.closures.get(expr.fn.name)
+            if made is not None:
+                defaults = self.program.defaults(fn.fn)
+                free = dict(made.free)
+                given = {
+                    k: free.get(v.name, v) if isinstance(v, ir.Var) else v
+                    for k, v in defaults.items()
+                }
+                bound = self.bound(stmt, fn.fn, expr.args, expr.kwargs, given)
+                if bound is None:
+                    return ty.UNKNOWN
+                if fn.fn.decorated is not None:
+                    return user_rules.nested(self, stmt, made, bound)
+                return self.invoke_bound(stmt, fn.fn, (*bound, *(a for _, a in made.free)), None)
+            if fn.fn.decorated is not None:
+                self.target(
+                    stmt,
+                    Uncharted(
+                        fn.fn.name,
+                        f"{fn.fn.decorated} decorates it, and it is called through a variable",
+                    ),
+                )
+                return ty.UNKNOWN
+            return self.invoke(stmt, fn.fn, expr.args, expr.kwargs, closure=expr.fn)
+        if isinstance(fn, ty.Object) and not hasattr(fn.cls, "for_types"):
+            method = getattr(fn.cls, "__call__", None)  # noqa: B004 - the method itself is meant
+            if inspect.isfunction(method):
+                args = (expr.fn, *expr.args)
+                return self.invoke_object(stmt, method, args, expr.kwargs, expr.fn)
+        if isinstance(expr.fn, ir.Global) and isinstance(expr.fn.value, ir.Function):
+            return self.invoke_bound(stmt, expr.fn.value, tuple(map(ir.unstar, expr.args)), None)
+        if isinstance(expr.fn, ir.Global):
+            from srcgrad.frontend.lower import RecursiveRef
+
+            if isinstance(expr.fn.value, RecursiveRef):
+                return self.recurse(stmt, expr)
+        if fn == ty.Literal(None):
+            self.target(stmt, Uncharted("None", "a NoneType object is not callable"))
+            return ty.UNKNOWN
+        value = fn.value if isinstance(fn, ty.Static) else None
+        if isinstance(expr.fn, ir.Global) and expr.fn.value is not ir.MISSING:
+            value = expr.fn.value
+        if value is None:
+            self.target(stmt, Uncharted("a function that is not known when compiling", ""))
+            return ty.UNKNOWN
+        return self.call_value(stmt, value, expr.args, expr.kwargs, expr.fn)
+
+    def recurse(self, stmt: ir.Stmt, expr: ir.Call) -> ty.Type | None:
+        """A nested function calls itself: what it captured is passed on."""
+        fn = self.facts.base or self.facts.fn
+        if fn.free and not expr.kwargs and len(expr.args) == len(fn.params) + len(fn.free):
+            return self.invoke_bound(stmt, fn, tuple(map(ir.unstar, expr.args)), None)
+        bound = bind_user(fn, expr.args, expr.kwargs, self.program.defaults(fn))
+        args = (*bound, *(ir.Var(n) for n in fn.free))
+        return self.invoke_bound(stmt, fn, args, None)
+
+    def call_value(
+        self,
+        stmt: ir.Stmt,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        where: ir.Atom,
+    ) -> ty.Type | None:
+        special = getattr(value, "__srcgrad_special__", None)
+        if special in ("alias", "same") and args:
+            self.target(stmt, Container("alias"))
+            first = self.atom(ir.unstar(args[0]))
+            return first if special == "same" else self.same(first)
+        if value is logging.getLogger:
+            self.target(stmt, Constant(ty.Object(logging.Logger)))
+            return ty.Object(logging.Logger)
+        if len(args) == 1 and not kwargs and not isinstance(args[0], ir.Star):
+            found = special_methods.of_function(value, args, self.atom(args[0]))
+            if found is not None:
+                return self.call_value(stmt, found[0], found[1], (), args[0])
+        if value is dataclasses.replace and args and not isinstance(args[0], ir.Star):
+            t = self.atom(args[0])
+            if isinstance(t, ty.Object) and is_plain_record(t.cls) is not None:
+                self.target(stmt, Uncharted("dataclasses.replace", "its object is not known"))
+                return t  # the next round has a new object in its place
+        if value is support.instance:
+            return self.instance(stmt, args, kwargs)
+        entry = self.rule(value)
+        if entry is not None and entry.given and entry.builtin is None and not entry.pure:
+            return user_rules.call(self, stmt, entry, value, args, kwargs, where)
+        if entry is not None:
+            entry = for_call(entry, len(args), [k for k, _ in kwargs])
+            if entry.kind == "source":
+                return self.invoke_object(stmt, entry.fn, args, kwargs, where)
+            return self.library(stmt, entry, args, kwargs)
+        value = getattr(value, "__srcgrad_primal__", value)
+        if getattr(value, "__srcgrad_special__", None) == "derivative":
+            return self.make_derivative(stmt, value, args, kwargs)
+        if hasattr(value, "for_types") and not isinstance(value, type):
+            return self.derivative(stmt, value, args, kwargs)
+        table = sources.ITERATORS if self.is_used_up(stmt) else sources.FUNCTIONS
+        value = sources.instead_of(table, value) or value
+        if isinstance(value, type):
+            return self.construct(stmt, value, args, kwargs)
+        source = user_source(value)
+        if source is None:
+            self.target(stmt, Uncharted(name_of(value), "it has no rule and no Python source"))
+            return ty.UNKNOWN
+        inner = self.rule(source.fn) if source.fn is not value else None
+        if inner is not None:  # the rule of a partial's function, of a method, of what @njit wraps
+            return user_rules.call(self, stmt, inner, value, args, kwargs, where)
+        return self.invoke_object(stmt, value, args, kwargs, where)
+
+    def make_derivative(
+        self,
+        stmt: ir.Stmt,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+    ) -> ty.Type:
+        """`sg.grad(h)` inside a differentiated function, for an h known when compiling."""
+        given = [self.fixed(ir.unstar(a)) for a in args]
+        named = {k: self.fixed(v) for k, v in kwargs}
+        known = not any(isinstance(v, probe.Known) is False for v in (*given, *named.values()))
+        if not known or any(isinstance(a, ir.Star) for a in args) or None in named:
+            self.target(
+                stmt, Uncharted(name_of(value), "its function is not known when compiling")
+            )
+            return ty.UNKNOWN
+        key = (
+            id(value),
+            tuple(repr(g) for g in given),
+            tuple(sorted((str(k), repr(v)) for k, v in named.items())),
+        )
+        table = self.program.__dict__.setdefault("_derivatives", {})
+        if key not in table:
+            table[key] = value(
+                *(g.value for g in given), **{str(k): v.value for k, v in named.items()}
+            )
+        self.target(stmt, Constant(ty.Static(table[key])))
+        return ty.Static(table[key])
+
+    def fixed(self, a: ir.Atom) -> Any:
+        """What is known of an argument when compiling: a literal, a tuple of literals, a
+        function."""
+        t = self.atom(a)
+        if isinstance(a, ir.Const):
+            return probe.Known(a.value)
+        if isinstance(t, ty.Static | ty.Literal):
+            return probe.Known(t.value)
+        found = self.program.constant_of(a, self.facts.fn)
+        return None if found is None else probe.Known(found.value)
+
+    def derivative(
+        self,
+        stmt: ir.Stmt,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+    ) -> ty.Type | None:
+        """A call of a derivative inside a differentiated function: its generated function is
+        called."""
+        atoms = self.program.derivative_arguments(value, args, kwargs)
+        types = tuple(plain_dims(self.atom(a) or ty.UNKNOWN) for a in atoms)
+        made = value.for_types(types)
+        self.program.requires.append(made)
+        return self.invoke_object(stmt, made.function, atoms, (), atoms[0])
+
+    def library(
+        self,
+        stmt: ir.Stmt,
+        entry: Entry,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+    ) -> ty.Type | None:
+        bound = bind_library(entry, args, kwargs)
+        if bound is None:
+            other = sources.instead_of(sources.OTHERWISE, entry.target)
+            if other is not None and len(args) == 1 and not isinstance(args[0], ir.Star):
+                return self.invoke_object(stmt, other, args, kwargs, args[0])
+            self.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))
+            return ty.UNKNOWN
+        if counts(bound):
+            self.target(stmt, Constant(ty.UNKNOWN))
+            return probe.result_type(
+                entry.target,
+                [self.known(ir.unstar(a)) for a in args],
+                {k: self.known(v) for k, v in kwargs if k is not None},
+            )
+        self.target(stmt, Library(entry, bound))
+        if not entry.pure or any(isinstance(a, ir.Star) for a in args):
+            return ty.UNKNOWN
+        if any(k is None for k, _ in kwargs):
+            return ty.UNKNOWN
+        given = [self.known(ir.unstar(a)) for a in args]
+        named = {k: self.known(v) for k, v in kwargs if k is not None}
+        found = probe.result_type(entry.target, given, named)
+        return self.facts.extents.library(found, entry, [ir.unstar(a) for a in args], dict(bound))
+
+    # ---- user functions ----
+
+    def invoke_object(
+        self,
+        stmt: ir.Stmt,
+        value: Any,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        where: ir.Atom,
+    ) -> ty.Type | None:
+        fn, before, named = self.program.function(value, where)
+        given = dict(named)
+        given.update({k: v for k, v in kwargs if k is not None})
+        rest = [(None, v) for k, v in kwargs if k is None]
+        return self.invoke(stmt, fn, (*before, *args), (*given.items(), *rest))
+
+    def invoke(
+        self,
+        stmt: ir.Stmt,
+        fn: ir.Function,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        closure: ir.Atom | None = None,
+    ) -> ty.Type | None:
+        bound = self.bound(stmt, fn, args, kwargs, self.program.defaults(fn))
+        if bound is None:
+            return ty.UNKNOWN
+        if closure is not None:
+            fn, bound = self.program.leaving_out(fn, bound)
+        return self.invoke_bound(stmt, fn, bound, closure)
+
+    def bound(
+        self,
+        stmt: ir.Stmt,
+        fn: ir.Function,
+        args: Sequence[ir.Atom | ir.Star],
+        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        defaults: Mapping[str, ir.Atom],
+    ) -> tuple[Bound, ...] | None:
+        """The arguments of a call by parameter; None when what is starred is taken apart first."""
+        spread = [a.value for a in args if isinstance(a, ir.Star)]
+        spread += [v for k, v in kwargs if k is None]
+        try:
+            return bind_user(fn, args, kwargs, defaults)
+        except UnsupportedSyntax:
+            wanted = missing_parameters(fn, args, kwargs, defaults)
+            known = any(isinstance(self.atom(a), ty.Tuple | ty.List | ty.Dict) for a in spread)
+            if not known and wanted is None:
+                raise
+            # The next round has the items of what is starred one by one.
+            self.target(stmt, Uncharted(fn.name, "a starred argument has an unknown length"))
+            if wanted is not None:
+                self.facts.starred[stmt.sid] = wanted
+            return None
+
+    def invoke_bound(
+        self, stmt: ir.Stmt, fn: ir.Function, bound: tuple[Bound, ...], closure: ir.Atom | None
+    ) -> ty.Type | None:
+        types = neutral(map(self.bound_type, bound))
+        if closure is not None:
+            t = self.atom(closure)
+            assert isinstance(t, ty.ClosureType)
+            types += list(t.free)
+        self.target(stmt, User(fn, bound, closure, tuple(types)))
+        return self.program.returns(fn, tuple(types))
+
+    def bound_type(self, b: Bound) -> ty.Type:
+        if not isinstance(b, Packed):
+            return self.atom(b) or ty.UNKNOWN
+        if any(isinstance(i, ir.Star) for i in b.items) or None in b.keys:
+            return ty.UNKNOWN if b.kind == "tuple" else ty.Dict(None)
+        items = tuple(self.atom(ir.unstar(i)) or ty.UNKNOWN for i in b.items)
+        if b.kind == "tuple":
+            return ty.Tuple(items)
+        return ty.Dict(tuple(zip(b.keys, items, strict=True)))
+
+    def target(self, stmt: ir.Stmt, target: Target) -> None:
+        self.facts.targets[stmt.sid] = target
+
+
+def closures_of(fn: ir.Function) -> dict[str, ir.Closure]:
+    """Temporaries that hold a nested function; it is called where it was just made."""
+    defs: dict[str, list[ir.Stmt]] = {}
+    for stmt in ir.walk(fn.body):
+        for v in ir.writes(stmt):
+            defs.setdefault(v.name, []).append(stmt)
+    return {
+        name: found[0].value
+        for name, found in defs.items()
+        if len(found) == 1
+        and name.startswith("%")
+        and isinstance(found[0], ir.Assign)
+        and isinstance(found[0].value, ir.Closure)
+    }
+
+
+def counts(bound: tuple[tuple[str, Bound], ...]) -> bool:
+    """Whether a call is asked for integers (`x.astype(int)`): no derivative goes through."""
+    given = dict(bound).get("dtype")
+    if not isinstance(given, ir.Const | ir.Global) or "out" in dict(bound):
+        return False
+    try:
+        return given.value is not None and np.dtype(given.value).kind in "iub"
+    except TypeError:
+        return False

@@ -1,0 +1,46 @@
+"""What inference knows of one function: the types of variables and the targets of calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from srcgrad.analysis.atoms import atom_type
+from srcgrad.analysis.extents import Extents
+from srcgrad.analysis.targets import Target
+from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
+
+
+@dataclass
+class Facts:
+    """What inference knows of one function for given parameter types."""
+
+    fn: ir.Function
+    params: tuple[ty.Type, ...]
+    types: dict[str, ty.Type] = field(default_factory=dict)
+    targets: dict[int, Target] = field(default_factory=dict)
+    result: ty.Type | None = None
+    base: ir.Function | None = None  # the function as lowered, which calls refer to
+    # The parameters that the starred arguments of a call surely are for.
+    starred: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def extents(self) -> Extents:
+        """Which arrays surely have one shape."""
+        return Extents(self.fn, self.types)
+
+    @cached_property
+    def readers(self) -> dict[str, list[ir.Stmt]]:
+        """The statements that read each variable."""
+        found: dict[str, list[ir.Stmt]] = {}
+        for stmt in ir.walk(self.fn.body):
+            for v in ir.reads(stmt):
+                found.setdefault(v.name, []).append(stmt)
+        return found
+
+    def of(self, atom: ir.Atom) -> ty.Type:
+        return atom_type(atom, self.types) or ty.UNKNOWN
+
+    def expr_target(self, stmt: ir.Stmt) -> Target | None:
+        return self.targets.get(stmt.sid)
