@@ -33,7 +33,7 @@ from srcgrad.transform import dead, fold, loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.module import Module
-from srcgrad.transform.tangent import Tangent
+from srcgrad.transform.tangent.functions import Tangent
 from srcgrad.transform.verify import refuse_depth, verify
 
 

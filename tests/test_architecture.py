@@ -65,7 +65,6 @@ TOO_LONG: dict[str, int] = {
     "runtime.support.memory": 407,
     "runtime.support.signal": 558,
     "transform.adjoint.assemble": 691,
-    "transform.tangent": 998,
     "transform.text": 468,
 }
 

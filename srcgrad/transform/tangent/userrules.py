@@ -26,7 +26,7 @@ from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.userrules import about, bind_part
 
 if TYPE_CHECKING:
-    from srcgrad.transform.tangent import Walk
+    from srcgrad.transform.tangent.base import Base
 
 _G, _OUT, _SAVED = "%rule_g", "%rule_out", "%rule_saved"  # stand for what a rule is passed
 
@@ -40,13 +40,13 @@ class Linear:
     args: list[Bound | ast.expr]
 
 
-def sum_of(walk: Walk, stmt: ir.Assign, entry: Entry, a: ast.expr, b: ast.expr) -> ast.expr:
+def sum_of(walk: Base, stmt: ir.Assign, entry: Entry, a: ast.expr, b: ast.expr) -> ast.expr:
     """The sum of two tangents of a result that may be a tuple: `(a, b) + (c, d)` is none."""
     plain = isinstance(walk.unit.type(stmt.target.name), ty.Number | ty.Array)
     return syn.add(a, b) if plain or entry.kind == "elementwise" else walk.support("add", a, b)
 
 
-def tangent(walk: Walk, stmt: ir.Assign, call: Library) -> None:
+def tangent(walk: Base, stmt: ir.Assign, call: Library) -> None:
     """The statements that bind the tangent of a call with a user's rule; the value is computed
     before them, since rules read it."""
     passed = rule_call(call.entry, call.args)
@@ -91,7 +91,7 @@ def tangent(walk: Walk, stmt: ir.Assign, call: Library) -> None:
     walk.emit(syn.assign(walk.dot_name(stmt.target.name), syn.call(reverse, back, syn.name(kept))))
 
 
-def _by_jvp(walk: Walk, stmt: ir.Assign, call: Library, name: str) -> None:
+def _by_jvp(walk: Base, stmt: ir.Assign, call: Library, name: str) -> None:
     """`y, y_dot = f_jvp((x,), (x_dot,))`"""
     passed = rule_call(call.entry, call.args)
     primals = syn.tuple_of(_primal(walk, b) for b in passed.positional)
@@ -101,7 +101,7 @@ def _by_jvp(walk: Walk, stmt: ir.Assign, call: Library, name: str) -> None:
     walk.emit(syn.assign(pair, ast.Call(fn, [primals, dots], [])))
 
 
-def _with_saved(walk: Walk, call: Library) -> ast.expr:
+def _with_saved(walk: Base, call: Library) -> ast.expr:
     """The call that returns the value and what the rule needs."""
     if isinstance(call.entry.target, ir.Function):
         assert call.source is not None
@@ -116,7 +116,7 @@ def _with_saved(walk: Walk, call: Library) -> ast.expr:
     return ast.Call(bind_part(walk.module, call.entry, which, call.entry.fn), args, keywords)
 
 
-def _rule(walk: Walk, stmt: ir.Assign, call: Library, saved: ast.expr | None) -> Linear:
+def _rule(walk: Base, stmt: ir.Assign, call: Library, saved: ast.expr | None) -> Linear:
     facts, program = walk.unit.facts, walk.unit.program
     out = walk.unit.type(stmt.target.name)
     entry = call.entry
@@ -144,7 +144,7 @@ def _rule(walk: Walk, stmt: ir.Assign, call: Library, saved: ast.expr | None) ->
 
 
 def _returned_rule(
-    walk: Walk, stmt: ir.Assign, call: Library, out: ty.Type, saved: ast.expr | None
+    walk: Base, stmt: ir.Assign, call: Library, out: ty.Type, saved: ast.expr | None
 ) -> Linear:
     """The gradient function that a function decorated by `custom_gradient` returned."""
     assert saved is not None
@@ -163,7 +163,7 @@ def _returned_rule(
 
 
 def _compiled(
-    walk: Walk, stmt: ir.Assign, call: Library, rule: Linear, wanted: list[int]
+    walk: Base, stmt: ir.Assign, call: Library, rule: Linear, wanted: list[int]
 ) -> tuple[str, str]:
     """Forward and reverse function of a rule with respect to its cotangent."""
     active = tuple(isinstance(b, ir.Var) and b.name == _G for b in rule.args)
@@ -182,7 +182,7 @@ def _compiled(
     return walk.owner.reverse_mode().pair(spec)
 
 
-def _refused(walk: Walk, stmt: ir.Assign, call: Library, why: str) -> Exception:
+def _refused(walk: Base, stmt: ir.Assign, call: Library, why: str) -> Exception:
     return located(
         MissingRule,
         stmt.loc,
@@ -199,7 +199,7 @@ def _type(facts: Facts, b: Bound, known: dict[str, ty.Type]) -> ty.Type:
     return facts.of(b)
 
 
-def _print(walk: Walk, b: Bound | ast.expr, parts: dict[str, ast.expr | None]) -> ast.expr:
+def _print(walk: Base, b: Bound | ast.expr, parts: dict[str, ast.expr | None]) -> ast.expr:
     if isinstance(b, ast.expr):
         return b
     if isinstance(b, Packed):
@@ -208,17 +208,17 @@ def _print(walk: Walk, b: Bound | ast.expr, parts: dict[str, ast.expr | None]) -
     return got if got is not None else walk.primal(b)
 
 
-def _primal(walk: Walk, b: Bound) -> ast.expr:
+def _primal(walk: Base, b: Bound) -> ast.expr:
     return _print(walk, b, {})
 
 
-def _dot(walk: Walk, b: Bound) -> ast.expr:
+def _dot(walk: Base, b: Bound) -> ast.expr:
     if isinstance(b, Packed):
         return syn.tuple_of(_dot(walk, ir.unstar(i)) for i in b.items)
     return walk.dot(b)
 
 
-def _dot_or_zero(walk: Walk, b: Bound) -> ast.expr:
+def _dot_or_zero(walk: Base, b: Bound) -> ast.expr:
     if any(walk.active(a) for a in bound_atoms(b)):
         return _dot(walk, b)
     return walk.support("zero_tangent", _primal(walk, b))
