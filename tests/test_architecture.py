@@ -64,7 +64,6 @@ TOO_LONG: dict[str, int] = {
     "ir.nodes": 486,
     "runtime.support.memory": 407,
     "runtime.support.signal": 558,
-    "transform.adjoint.assemble": 691,
     "transform.text": 468,
 }
 
