@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import linecache
 import traceback
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import CodeType, ModuleType
 from typing import Any
 
 from srcgrad import dependencies, warm
-from srcgrad.dependencies import Dependency, Place
+from srcgrad.dependencies import Dependency, Place, Watch
 from srcgrad.errors import shown_file
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
@@ -57,7 +58,6 @@ class Compiled:
     label: str = ""  # of the module, as people read it
     injected: bool = False  # the module was handed live objects
     kept: warm.Kept | None = None  # what answers the same question elsewhere
-    _watch: tuple[Callable[[], bool], list[Dependency]] | None = None
     digests: dict[int, str] = field(default_factory=dict)  # of arrays that Numba froze
 
     def used_rules(self) -> set[Hashable]:
@@ -95,19 +95,21 @@ class Compiled:
             text = linecache.getline(self.file, line).strip()
             error.add_note(f"srcgrad: in the derivative of {shown_file(self.file)}:{line}  {text}")
 
+    @cached_property
+    def watch(self) -> Watch:
+        """What says whether names are bound to what they were."""
+        return dependencies.watch(self.globals, contents=self.backend is not None)
+
     def is_current(self) -> bool:
         """Whether the functions and types that the text was made for are still in their places."""
         if self.requires and not all(r.is_current() for r in self.requires):
             return False
-        if self._watch is None:
-            self._watch = dependencies.watch(self.globals)
-        unchanged, rest = self._watch
         known = self.globals
         try:
-            if unchanged():
-                if not rest:
+            if self.watch.unchanged():
+                if not self.watch.rest:
                     return True
-                known = rest
+                known = self.watch.rest
         except AttributeError:
             pass  # a name is gone
         return all(self._is_as_it_was(place, t) for place, t in known)

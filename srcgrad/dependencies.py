@@ -8,11 +8,15 @@ have.  Numbers and arrays are read live by the generated text, so of them only t
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from srcgrad.analysis.typeof import value_type
+from srcgrad.frontend.namespace import Namespace, held
 from srcgrad.ir import types as ty
 
 
@@ -56,39 +60,94 @@ def is_current(place: Place, known: ty.Type, now: Any) -> bool:
     return value_type(now) == known
 
 
-def watch(known: Sequence[Dependency]) -> tuple[Callable[[], bool], list[Dependency]]:
-    """A function that says at once whether every name is bound to what it was, and the
-    dependencies that this doesn't settle: containers and arrays, whose contents count.
+@dataclass(frozen=True)
+class Watch:
+    """Tests in Python that say that every name is bound to what it was, with the objects that they
+    name, and the dependencies that no such test settles: containers, whose items count."""
+
+    tests: tuple[str, ...]
+    values: dict[str, Any]
+    rest: list[Dependency]
+
+    @cached_property
+    def unchanged(self) -> Callable[[], bool]:
+        """All tests as one function; a name that is gone makes it raise AttributeError."""
+        made = dict(self.values)
+        exec(f"def unchanged():\n    return {' and '.join(self.tests) or True}", made)
+        found: Callable[[], bool] = made["unchanged"]
+        return found
+
+
+def watch(known: Sequence[Dependency], contents: bool = False) -> Watch:
+    """What says at once whether every name is bound to what it was.
 
     >>> import math
     >>> place = Place("math", None, ("pi",), math.pi)
-    >>> unchanged, rest = watch([(place, value_type(math.pi))])
-    >>> unchanged(), rest
+    >>> watched = watch([(place, value_type(math.pi))])
+    >>> watched.unchanged(), watched.rest
     (True, [])
+
+    Arguments: the dependencies; whether the contents of arrays count, which no test settles then.
     """
     tests: dict[str, None] = {}
     values: dict[str, Any] = {"modules": sys.modules, "MISSING": MISSING}
     rest: list[Dependency] = []
     for k, (place, known_type) in enumerate(known):
-        if isinstance(known_type, ty.List | ty.Dict | ty.Tuple | ty.Array) or not all(
-            part.isidentifier() for part in place.path
-        ):
+        settled = not isinstance(known_type, ty.List | ty.Dict | ty.Tuple)
+        if isinstance(known_type, ty.Array):
+            value = place.value
+            settled = (
+                not contents and type(value) is np.ndarray and value_type(value) == known_type
+            )
+        if not settled or not all(part.isidentifier() for part in place.path):
             rest.append((place, known_type))
             continue
-        holder = f"h{k}"
-        values[holder] = place.obj
-        if place.module:
-            values[holder] = sys.modules.get(place.module)
-            tests[f"modules.get({place.module!r}) is {holder}"] = None
-        *outer, last = place.path
-        before = ".".join((holder, *outer))
-        if place.value is MISSING:  # a builtin's name, that no global hides
-            tests[f"getattr({before}, {last!r}, MISSING) is MISSING"] = None
-        else:
-            values[f"v{k}"] = place.value
-            tests[f"{before}.{last} is v{k}"] = None
-    exec(f"def unchanged():\n    return {' and '.join(tests) or True}", values)
-    return values["unchanged"], rest
+        tests.update(dict.fromkeys(_tests(k, place, values)))
+    return Watch(tuple(tests), values, rest)
 
 
-__all__ = ["MISSING", "OF_FUNCTIONS", "Dependency", "Place", "is_current", "read", "watch"]
+def _is_as_known(value: Any, known: ty.Type) -> bool:
+    """Whether an array has the type that it had when the derivative was made."""
+    return type(value) is np.ndarray and value_type(value) == known
+
+
+def _tests(k: int, place: Place, values: dict[str, Any]) -> Iterator[str]:
+    """The tests of one place; what they name goes to `values`."""
+    holder, wanted = _named(values, f"h{k}", place.obj), place.value
+    if place.module:
+        module = sys.modules.get(place.module)
+        holder = _named(values, f"h{k}", module)
+        yield f"modules.get({place.module!r}) is {holder}"
+    *outer, last = place.path
+    if not outer and isinstance(place.obj, Namespace):
+        names = _named(values, f"n{k}", held(place.obj))
+        yield f"{names}.get({last!r}, MISSING) is {_named(values, f'v{k}', wanted)}"
+    elif wanted is MISSING:  # a builtin's name, that no global hides
+        yield f"getattr({'.'.join((holder, *outer))}, {last!r}, MISSING) is MISSING"
+    else:
+        yield f"{'.'.join((holder, *outer, last))} is {_named(values, f'v{k}', wanted)}"
+    if type(wanted) is np.ndarray:
+        value = _named(values, f"v{k}", wanted)
+        yield f"{value}.dtype is {_named(values, f'd{k}', wanted.dtype)}"
+        yield f"{value}.shape == {wanted.shape!r}"
+
+
+def _named(values: dict[str, Any], name: str, value: Any) -> str:
+    """The name of an object, which tests that name it share."""
+    for known, other in values.items():
+        if other is value:
+            return known
+    values[name] = value
+    return name
+
+
+__all__ = [
+    "MISSING",
+    "OF_FUNCTIONS",
+    "Dependency",
+    "Place",
+    "Watch",
+    "is_current",
+    "read",
+    "watch",
+]

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any, Generic, ParamSpec
 
-from srcgrad import compiled, parcel
+from srcgrad import compiled, parcel, quick
 from srcgrad.analysis import typeof
 from srcgrad.analysis.signature import signature_key
 from srcgrad.compiled import Compiled, Request
@@ -57,6 +57,8 @@ class GradFunction(Derivative, Generic[P]):
         self._settle()
         self._made: dict[Any, Compiled] = {}
         self._by_types: dict[Any, Compiled] = {}
+        self._quick: dict[Any, tuple[Compiled, quick.Quick | None]] = {}
+        self._ready: dict[tuple[type, ...], quick.Quick] = {}  # the last of each tuple of classes
         self._lock = threading.RLock()
         self._last: Compiled | None = None
         self.__name__ = self.__qualname__ = f"{self._primal.name}_{mode}"
@@ -76,6 +78,15 @@ class GradFunction(Derivative, Generic[P]):
     # ---- calling ----
 
     def __call__(self, *given: P.args, **named: P.kwargs) -> Any:
+        if not named:
+            ready = self._ready.get(tuple(map(type, given)))
+            if ready is not None and ready.holds(given):
+                self._last = ready.made
+                try:
+                    return ready.function(*given)
+                except Exception as error:
+                    ready.made.explain(error)
+                    raise
         made, args, kwargs = self._prepared(given, named)
         try:
             result = made.function(*args, **kwargs)
@@ -105,6 +116,8 @@ class GradFunction(Derivative, Generic[P]):
         made = self._made.get(key)
         if made is None or not made.is_current():
             made = self._make(key, args, kwargs, scopes)
+        elif not kwargs and not self._spread:
+            self._quicken(key, made, (*extra, *args), len(extra))
         self._last = made
         if scopes:
             scope.evaluated(scopes, made.used_rules())
@@ -116,6 +129,15 @@ class GradFunction(Derivative, Generic[P]):
         if made.takes_functions:
             args = tuple(map(made.backend.argument, args))
         return made, (*extra, *self._primal.full(args)), kwargs
+
+    def _quicken(self, key: Any, made: Compiled, given: tuple[Any, ...], extra: int) -> None:
+        """Let the next call with such arguments take the quick path, if it can."""
+        known = self._quick.get(key)
+        if known is None or known[0] is not made:
+            path = quick.prepare(made, given, extra, self._primal.full)
+            known = self._quick[key] = made, path
+        if known[1] is not None:
+            self._ready[tuple(map(type, given))] = known[1]
 
     def _examine(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Under SRCGRAD_DEBUG=1: where the nan or inf of a result was made."""

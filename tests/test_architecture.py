@@ -30,7 +30,7 @@ LAYERS = (
     ("codegen",),
     ("runtime", "generated"),
     ("compiled", "dependencies", "parcel", "pipeline", "relied", "warm"),
-    ("primal", "wrt", "gradfunction", "trace"),
+    ("primal", "quick", "wrt", "gradfunction", "trace"),
     ("api", "higher", "implicit", "markers", "locate", "jobs"),
     ("check", "build", "show"),
     ("hatch_plugin", "setuptools_plugin"),

@@ -58,6 +58,33 @@ def signature_key(args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None
     return tuple(parts), tuple([(name, _part(kwargs[name])) for name in sorted(kwargs)])
 
 
+def same_part(a: Any, name: str) -> tuple[str, ...] | None:
+    """Tests that another argument of the same class has the same part of a key: in Python, where
+    `name` is that argument and `name_0` what `part_to_match` gives.
+
+    >>> same_part(1.5, "x"), same_part(True, "x"), same_part([1.5], "x")
+    ((), ('x is x_0',), None)
+    """
+    cls = a.__class__
+    if cls in _BY_CLASS:
+        return ()
+    if cls is str:
+        return (f"{name} == {name}_0",)
+    if cls in _BY_VALUE or cls in _BY_IDENTITY:
+        return (f"{name} is {name}_0",)
+    if cls is not _ndarray:
+        return None
+    ones = f"1 not in {name}.shape"
+    if 1 in a.shape:
+        ones = f"[n == 1 for n in {name}.shape] == {[n == 1 for n in a.shape]}"
+    return f"{name}.dtype is {name}_0", f"{name}.ndim == {a.ndim}", ones
+
+
+def part_to_match(a: Any) -> Any:
+    """What `same_part` compares with."""
+    return a.dtype if a.__class__ is _ndarray else a
+
+
 def _part(a: Any) -> Any:
     """The part of a key that stands for one argument."""
     cls = a.__class__

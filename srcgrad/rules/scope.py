@@ -62,6 +62,7 @@ def _identity(value: Any) -> Hashable:
 
 
 _stack: ContextVar[tuple[Scope, ...]] = ContextVar("srcgrad_overrides", default=())
+active = _stack.get  # the scoped overrides in force here, innermost first
 
 
 def resolve(target: Any) -> Any:
@@ -113,11 +114,6 @@ def entries_of(rules: Rules) -> Scope:
         names = ", ".join(name_of(e.target) for e in out)
         raise RuleError(f"an override gives two rules for one function (of {names})")
     return made
-
-
-def active() -> tuple[Scope, ...]:
-    """The scoped overrides in force here, innermost first."""
-    return _stack.get()
 
 
 def token(scopes: Sequence[Scope]) -> Hashable:
