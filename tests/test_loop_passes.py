@@ -189,7 +189,7 @@ def test_each_pass_changes_a_program_and_can_be_turned_off(name, monkeypatch):
 
 
 def improved(text: str) -> str:
-    tree = ast.Module(loops.improve(ast.parse(text).body, {"a_bar": 1}), [])
+    tree = ast.Module(loops.improve(ast.parse(text).body, {"a_bar": 1, "b_bar": 2}), [])
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
@@ -493,23 +493,45 @@ def test_an_element_that_is_read_twice_is_kept_once():
     assert text_of(overlapping).count("np.empty") == 1
 
 
-def test_additions_to_neighbours_are_gathered():
-    text = """
+NEIGHBOURS = {
+    "both sides": ("t = c[i] * 2.0\n", "a_bar[i - 1] += t; a_bar[i + 1] -= t"),
+    "three": ("t = c[i] * 2.0\n", "a_bar[i - 1] += t; a_bar[i] += t; a_bar[i + 1] += t"),
+    "two values": ("t = c[i] * 2.0\nu = c[i] * 3.0\n", "a_bar[i] += u; a_bar[i + 1] -= t"),
+    "taken away": ("t = c[i]\n", "a_bar[i - 1] -= t; a_bar[i + 1] -= t"),
+    "far apart": ("t = c[i]\n", "a_bar[i - 1] += t; a_bar[i + 5] += t"),
+    "too far": ("t = c[i]\n", "a_bar[i - 1] += t; a_bar[i + 40] += t"),
+    "rows": ("t = c[i]\n", "b_bar[0, i] += t; b_bar[1, i - 1] += t; b_bar[1, i + 1] += t"),
+    "windows": (
+        "t = c[i]\nu = t * t\n",
+        "b_bar[0, i] += u; b_bar[0, i + 2] -= t; b_bar[1, i - 1] += t; b_bar[1, i + 1] += u",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEIGHBOURS)
+def test_additions_to_neighbours_are_gathered(name):
+    binding, additions = NEIGHBOURS[name]
+    body = "".join(
+        f"        {s.strip()}\n" for s in (binding + additions).replace("\n", ";").split(";")
+    )
+    text = f"""
 def f(c, n):
-    a_bar = np.zeros(n)
+    a_bar = np.zeros(n + 40)
+    b_bar = np.zeros((2, n + 40))
     for i in range(1, n - 1):
-        t = c[i] * 2.0
-        a_bar[i - 1] += t
-        a_bar[i + 1] -= t
-    return a_bar
+{body}
+    return a_bar, b_bar
 """
     shown = improved(text)
-    assert "if 1 < n - 1:\n        for i in range(n):" in shown
-    assert "a_bar[i] += t_row[i + 2] - t_row[i]" in shown
-    space = {"np": np}
-    for source in (text, shown):
-        exec(source, space)
-        results = [space["f"](np.arange(1.0, n + 1), n) for n in (1, 2, 3, 4, 7)]
-        kept = space.setdefault("kept", results)
-        for a, b in zip(kept, results, strict=True):
+    assert shown.count("for i in range") == {"too far": 3, "rows": 2, "windows": 2}.get(name, 1)
+    assert ("_before = 0.0" in shown) == (name != "too far")
+    for n in (0, 1, 2, 3, 4, 7, 50):
+        c = np.arange(1.0, n + 1) if n else np.zeros(0)
+        for a, b in zip(run(text, c, n), run(shown, c, n), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def run(text, *args):
+    space = {"np": np}
+    exec(text, space)
+    return space["f"](*args)

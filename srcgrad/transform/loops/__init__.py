@@ -9,7 +9,7 @@ merge       additions to one place that follow one another become one
 guard       a loop that only spreads a cotangent which is structurally zero is skipped
 ascending   the iterations of a reverse loop that commute run in the order of memory
 first       zeros that the first additions would be made to are not written
-distribute  additions to several places of one array get loops of their own
+distribute  additions to neighbours are gathered; those to other rows get loops of their own
 hoist       additions to one place of an array are summed in a number first
 invariant   elements that an innermost loop reads again and again are read once
 parallel    the user's `prange` loops run in parallel where they can, with the reverse ones

@@ -10,14 +10,14 @@ from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.adjoint.tapes import minus, plus
 from srcgrad.transform.loops.accesses import Function, summary
-from srcgrad.transform.loops.order import commutes, runs
+from srcgrad.transform.loops.order import commutes
+from srcgrad.transform.loops.windows import WIDEST, Part, window, with_index
 
 
 def distribute(fn: Function) -> None:
-    """`b[i - 1] += t; b[i + 1] += t` in one loop: t goes into a buffer, each addition into a
-    loop."""
+    """`b[i - 1] += t; b[i + 1] += t` in one loop: a window over the last rounds adds both at once;
+    what goes to other rows gets a loop of its own, and t a buffer."""
     for block in fn.blocks():
         k = 0
         while k < len(block):
@@ -64,7 +64,7 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
     outer = _outermost(fn, loop)
     if syn.names_in(args[-1]) & syn.names_bound(outer):
         return None
-    return _split(fn, loop, counter, args, moved, outer)
+    return _split(fn, loop, counter, moved, outer)
 
 
 def _is_a_start(e: ast.expr) -> bool:
@@ -89,35 +89,42 @@ def _outermost(fn: Function, loop: ast.stmt) -> ast.stmt:
 
 
 def _split(
-    fn: Function,
-    loop: ast.For,
-    counter: str,
-    args: list[ast.expr],
-    moved: list[ast.AugAssign],
-    outer: ast.stmt,
+    fn: Function, loop: ast.For, counter: str, moved: list[ast.AugAssign], outer: ast.stmt
 ) -> list[ast.stmt]:
+    """The loop with the additions to neighbours in one row, and a loop for each of the others,
+    which get their values from buffers."""
+    assert isinstance(loop.iter, ast.Call)
     groups = _groups(moved, counter)
-    span = max(g.span for g in groups)
-    start = args[0].value if len(args) == 2 and isinstance(args[0], ast.Constant) else 0
-    assert isinstance(start, int)
-    shift = max(span - start, 0)  # of the buffers, which are zero on both sides of what is stored
+    mine = next((g for g in groups if g.has_window), None)
+    others = [g for g in groups if g is not mine]
     forms = _forms(loop.body)
     buffers: dict[str, str] = {}
     top = fn.node.body
-    for s in moved:
+    for s, _ in (part for g in others for part in g.parts):
         value, s.value = _of_one(_added(s), forms)
         if value not in buffers:
             buffers[value] = fn.fresh(f"{value}_row")
-            size = syn.call("max", asts.copied(args[-1]), ast.Constant(0))
-            made = syn.call("np.zeros" if span else "np.empty", _plus(size, shift + span))
-            top.insert(top.index(outer), syn.assign(buffers[value], made))
-    rest = [s for s in loop.body if s not in moved]
-    for value, buffer in buffers.items():
-        rest.append(syn.assign(_element(buffer, counter, shift), syn.name(value)))
-    out: list[ast.stmt] = [ast.For(loop.target, loop.iter, rest, [])]
-    for g in groups:
-        out += g.loop(loop, counter, start, args[-1], buffers, shift)
+            size = syn.call("max", asts.copied(loop.iter.args[-1]), ast.Constant(0))
+            made = syn.assign(buffers[value], syn.call("np.empty", size))
+            top.insert(top.index(outer), made)
+    body = [s for s in loop.body if s not in moved]
+    body += [syn.assign(_element(b, counter), syn.name(v)) for v, b in buffers.items()]
+    out: list[ast.stmt] = [ast.For(loop.target, loop.iter, body, [])]
+    if mine is not None:
+        values = [_added(s) for s, _ in mine.parts]
+        out = _with_window(fn, out[0], mine, values)
+    for g in others:
+        out += g.loops(fn, loop, buffers)
     return out
+
+
+def _with_window(fn: Function, loop: ast.stmt, group: _Group, values: list[str]) -> list[ast.stmt]:
+    """A loop with the additions of a group, whose values have names in it."""
+    assert isinstance(loop, ast.For) and group.position is not None
+    parts = [Part(s, k, v) for (s, k), v in zip(group.parts, values, strict=True)]
+    made = window(fn, loop, parts, group.position)
+    loop.body += made.inside
+    return [*made.before, loop, *made.behind]
 
 
 def _forms(body: list[ast.stmt]) -> dict[str, tuple[str, ast.expr]]:
@@ -148,10 +155,10 @@ def _of_one(name: str, forms: Mapping[str, tuple[str, ast.expr]]) -> tuple[str, 
     return name, value
 
 
-def _filled(value: ast.expr, buffers: Mapping[str, str], counter: str, shift: int) -> ast.expr:
+def _filled(value: ast.expr, buffers: Mapping[str, str], counter: str) -> ast.expr:
     """A value from the buffers that hold what it is computed from."""
     bases = syn.names_in(value) & set(buffers)
-    return syn.substitute(value, {n: _element(buffers[n], counter, shift) for n in bases})
+    return syn.substitute(value, {n: _element(buffers[n], counter) for n in bases})
 
 
 def _added(s: ast.AugAssign) -> str:
@@ -159,13 +166,8 @@ def _added(s: ast.AugAssign) -> str:
     return s.value.id
 
 
-def _plus(e: ast.expr, k: int) -> ast.expr:
-    e = asts.copied(e)
-    return plus(e, ast.Constant(k)) if k >= 0 else minus(e, ast.Constant(-k))
-
-
-def _element(buffer: str, counter: str, k: int) -> ast.expr:
-    return ast.Subscript(syn.name(buffer), _plus(syn.name(counter), k), ast.Load())
+def _element(buffer: str, counter: str) -> ast.expr:
+    return ast.Subscript(syn.name(buffer), syn.name(counter), ast.Load())
 
 
 # ---- additions to neighbours in one row --------------------------------------------------------
@@ -179,49 +181,32 @@ class _Group:
     parts: list[tuple[ast.AugAssign, int]] = field(default_factory=list)  # and the constants
 
     @property
-    def span(self) -> int:
+    def has_window(self) -> bool:
+        """Whether a window gathers them, so that each place is written once."""
         offsets = [k for _, k in self.parts]
-        return max(offsets) - min(offsets)
+        return 0 < max(offsets) - min(offsets) <= WIDEST
 
-    def loop(
-        self,
-        loop: ast.For,
-        counter: str,
-        start: int,
-        stop: ast.expr,
-        buffers: Mapping[str, str],
-        shift: int,
-    ) -> list[ast.stmt]:
-        """The additions as a loop; those to neighbours are gathered, so that each place is
-        written once."""
-        first = self.parts[0][0]
-        if self.span == 0 or self.position is None:
-            out: list[ast.stmt] = []
-            for s, _ in self.parts:
-                s.value = _filled(s.value, buffers, counter, shift)
-                out.append(ast.For(asts.copied(loop.target), asts.copied(loop.iter), [s], []))
-            return out
-        total: ast.expr | None = None
-        for s, k in self.parts:
-            term = _filled(s.value, buffers, counter, shift - k)
-            if total is None:
-                total = term if isinstance(s.op, ast.Add) else ast.UnaryOp(ast.USub(), term)
-            else:
-                total = ast.BinOp(total, s.op, term)
-        assert total is not None and isinstance(first.target, ast.Subscript)
-        first.target.slice = _with_index(first.target.slice, self.position, syn.name(counter))
-        added = ast.AugAssign(first.target, ast.Add(), total)
-        offsets = [k for _, k in self.parts]
-        low, high = start + min(offsets), _plus(stop, max(offsets))
-        over = syn.call("range", *([syn.number(low)] if low else []), high)
-        return [ast.If(runs(loop), [ast.For(asts.copied(loop.target), over, [added], [])], [])]
+    def loops(self, fn: Function, loop: ast.For, buffers: Mapping[str, str]) -> list[ast.stmt]:
+        """The additions in loops of their own."""
+        assert isinstance(loop.target, ast.Name)
+        counter = loop.target.id
 
+        def another(body: list[ast.stmt]) -> ast.For:
+            return ast.For(asts.copied(loop.target), asts.copied(loop.iter), body, [])
 
-def _with_index(key: ast.expr, position: int, index: ast.expr) -> ast.expr:
-    if not isinstance(key, ast.Tuple):
-        return index
-    items = [index if d == position else asts.copied(i) for d, i in enumerate(key.elts)]
-    return ast.Tuple(items, ast.Load())
+        given = [_filled(s.value, buffers, counter) for s, _ in self.parts]
+        if not self.has_window:
+            for (s, _), value in zip(self.parts, given, strict=True):
+                s.value = value
+            return [another([s]) for s, _ in self.parts]
+        names: dict[str, str] = {}
+        body: list[ast.stmt] = []
+        for value in given:
+            text = ast.dump(value)
+            if text not in names:
+                names[text] = fn.fresh("term")
+                body.append(syn.assign(names[text], value))
+        return _with_window(fn, another(body), self, [names[ast.dump(v)] for v in given])
 
 
 def _groups(moved: list[ast.AugAssign], counter: str) -> list[_Group]:
@@ -234,7 +219,7 @@ def _groups(moved: list[ast.AugAssign], counter: str) -> list[_Group]:
         if offset is None:
             out[f"alone {n}"] = _Group(None, [(s, 0)])
             continue
-        row = ast.dump(_with_index(key, running[0], ast.Constant(None)))
+        row = ast.dump(with_index(key, running[0], ast.Constant(None)))
         out.setdefault(f"{array} {row}", _Group(running[0])).parts.append((s, offset))
     return list(out.values())
 
