@@ -219,6 +219,9 @@ def _drafted(
         for fn, request in zip(found, requests, strict=True)
     ]
     out = Draft(program, module, fns, [], [], [])
+    for request, fn in zip(requests, out.fns, strict=True):
+        program.facts(fn, request.types)  # reaches every function that is called
+    module.taken |= {name for fn in program.lowered for name in _taken(fn)}
     given = [*names, *[None] * (len(requests) - len(names))]
     for request, fn, wanted in zip(requests, out.fns, given, strict=True):
         base = fn.name if fn.name.isidentifier() else "lambda_"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.analysis.special_methods import is_users
 from srcgrad.errors import ArgumentError
 from srcgrad.ir import types as ty
 
@@ -133,6 +135,8 @@ def not_floating(t: ty.Type) -> str | None:
             return f"{value!r}, not a floating number or array"
         case ty.Object(cls, None) if issubclass(cls, np.ndarray):
             return f"a {cls.__name__}, a subclass of ndarray: pass np.asarray(x)"
+        case ty.Object(cls, _) if is_users(t) and not dataclasses.is_dataclass(cls):
+            return f"an object of the class {cls.__name__}: make the class a dataclass"
         case ty.Static() | ty.Other():
             return "not a floating number, array or container of them"
         case _:

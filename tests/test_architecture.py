@@ -62,9 +62,8 @@ TOO_LONG: dict[str, int] = {
     "analysis.probe": 436,
     "check": 413,
     "ir.nodes": 486,
-    "runtime.support.memory": 407,
     "runtime.support.signal": 558,
-    "transform.text": 468,
+    "transform.text": 454,
 }
 
 

@@ -14,6 +14,7 @@ from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.flow import dependencies
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, Uncharted, User, bound_atoms
+from srcgrad.analysis.unknown import handed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -83,8 +84,9 @@ def _written(
                 for a in bound_atoms(b)
             ]
             return [(a.name, deps) for a in hit if isinstance(a, ir.Var)]
-        case Uncharted() if isinstance(stmt, ir.Effect):
-            return [(a.name, deps) for a in ir.operands(expr) if isinstance(a, ir.Var)]
+        case Uncharted():
+            given = [a for a in handed(expr) if isinstance(a, ir.Var)]
+            return [(a.name, deps) for a in given if may_hold_memory(facts.of(a))]
     return []
 
 

@@ -127,6 +127,9 @@ class CallTypes(ObjectTypes):
             self.target(stmt, Container("alias"))
             first = self.atom(ir.unstar(args[0]))
             return first if special == "same" else self.same(first)
+        if value is type and len(args) == 1:
+            self.target(stmt, Constant(ty.Object(type)))
+            return ty.Object(type)
         if value is logging.getLogger:
             self.target(stmt, Constant(ty.Object(logging.Logger)))
             return ty.Object(logging.Logger)
@@ -137,7 +140,7 @@ class CallTypes(ObjectTypes):
         if value is dataclasses.replace and args and not isinstance(args[0], ir.Star):
             t = self.atom(args[0])
             if isinstance(t, ty.Object) and is_plain_record(t.cls) is not None:
-                self.target(stmt, Uncharted("dataclasses.replace", "its object is not known"))
+                self.target(stmt, Uncharted("dataclasses.replace", "a new one is made", True))
                 return t  # the next round has a new object in its place
         if value is support.instance:
             return self.instance(stmt, args, kwargs)
@@ -303,7 +306,7 @@ class CallTypes(ObjectTypes):
             if not known and wanted is None:
                 raise
             # The next round has the items of what is starred one by one.
-            self.target(stmt, Uncharted(fn.name, "a starred argument has an unknown length"))
+            self.target(stmt, Uncharted(fn.name, "a starred argument has an unknown length", True))
             if wanted is not None:
                 self.facts.starred[stmt.sid] = wanted
             return None

@@ -22,6 +22,8 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import with_blocks
 
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made when the program ran
+
 
 def has_own(cls: type) -> bool:
     """Whether a class makes its objects in the ordinary way: `__init__` in Python, no more."""
@@ -29,6 +31,14 @@ def has_own(cls: type) -> bool:
     ordinary = made == (object.__new__, type.__call__)
     init = inspect.getattr_static(cls, "__init__", None)
     return ordinary and inspect.isfunction(init)
+
+
+def has_none(cls: type) -> bool:
+    """Whether a class written in Python leaves its objects empty when it makes them."""
+    init = inspect.getattr_static(cls, "__init__")
+    made: tuple[Any, ...] = (cls.__new__, init, type(cls).__call__)
+    in_python = "__dict__" in dir(cls) and bool(cls.__flags__ & _HEAP_TYPE)
+    return in_python and made == (object.__new__, object.__init__, type.__call__)
 
 
 def as_function(cls: type, init: ir.Function) -> ir.Function | None:
@@ -133,4 +143,4 @@ class _Constructor:
         return out
 
 
-__all__ = ["as_function", "has_own"]
+__all__ = ["as_function", "has_none", "has_own"]

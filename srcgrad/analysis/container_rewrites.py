@@ -128,15 +128,21 @@ class ContainerRewrites:
                 out.append(ir.Store(next(self.sids), stmt.loc, value.obj, ir.Const(k), v))
         return out
 
-    def by_protocol(self, stmt: ir.Store) -> list[ir.Stmt]:
-        """`rows[k] += e` for anything but an array: take the item, update it, put it back."""
+    def by_protocol(self, stmt: ir.Store | ir.StoreAttr) -> list[ir.Stmt]:
+        """`rows[k] += e` for anything but an array, and `obj.name += e`: take the item, update
+        it, put it back."""
         if isinstance(self.facts.of(stmt.base), ty.Array) or stmt.op is None:
             return [stmt]
         self.changed = True
         temp = ir.Var(f"%i{next(self.sids)}")
         operator = ir.Op(stmt.op, (temp, stmt.value))
+        item: ir.Expr
+        if isinstance(stmt, ir.StoreAttr):
+            item = ir.Attr(stmt.base, stmt.name)
+        else:
+            item = ir.Index(stmt.base, stmt.key)
         return [
-            ir.Assign(next(self.sids), stmt.loc, temp, ir.Index(stmt.base, stmt.key)),
+            ir.Assign(next(self.sids), stmt.loc, temp, item),
             ir.Assign(next(self.sids), stmt.loc, temp, operator, inplace=stmt.op),
             replace(stmt, value=temp, op=None),
         ]

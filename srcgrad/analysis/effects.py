@@ -23,6 +23,7 @@ from srcgrad.analysis.targets import (
     User,
     bound_atoms,
 )
+from srcgrad.analysis.unknown import handed, keeps
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -269,11 +270,19 @@ def _expr(
                     out.share(target, a)
         case Container(name):
             _container(out, stmt, name, expr, target)
-        case Uncharted() if target is None:
-            # Called for what it does, and nobody knows what that is.
-            for a in ir.operands(expr):
-                if isinstance(a, ir.Var) and a != getattr(expr, "obj", None):
-                    out.store(a, stmt)
+        case Uncharted():
+            _unknown(out, stmt, expr, target)
+
+
+def _unknown(out: Effects, stmt: ir.Stmt, expr: ir.Expr, target: str | None) -> None:
+    """Nobody knows what is done: the call may write what it is given, keep it and pass it on."""
+    given = list(handed(expr))
+    for a in given:
+        out.share(given[0], a)
+        if isinstance(a, ir.Var) or (target is None and keeps(a)):
+            out.store(a, stmt)
+    if target is not None and given:
+        out.share(target, given[0])
 
 
 def _library(

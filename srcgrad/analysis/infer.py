@@ -65,9 +65,7 @@ class Inference(MemberTypes):
                 self.store(stmt)
                 flow_back(self, stmt)
             case ir.StoreAttr(base=ir.Var(base)):
-                obj = self.atom(stmt.base)
-                if isinstance(obj, ty.Object) and obj.fields is not None:
-                    self.bind(base, ty.Object(obj.cls))
+                self.bind(base, self.with_attribute(stmt))
                 flow_back(self, stmt)
             case ir.For():
                 self.bind(stmt.target.name, ty.Number(int))
@@ -152,6 +150,10 @@ class Inference(MemberTypes):
 
     def operator(self, op: str, args: tuple[ir.Atom, ...], stmt: ir.Stmt) -> ty.Type | None:
         kinds = [self.atom(a) for a in args]
+        if isinstance(stmt, ir.Assign) and stmt.inplace is not None:
+            name = special_methods.in_place(kinds[0], op)
+            if name is not None:  # the next round has the call in its place
+                return self.method(ir.Method(args[0], name, args[1:]), stmt)
         if any(map(special_methods.is_users, kinds)):
             return self.special(special_methods.of_operator(op, args, kinds), op, stmt)
         if any(isinstance(t, ty.Tuple | ty.List) for t in kinds) and op in ("add", "mul"):

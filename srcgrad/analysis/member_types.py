@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 
-from srcgrad.analysis import probe
+from srcgrad.analysis import probe, special_methods
 from srcgrad.analysis.binding import bind_library
 from srcgrad.analysis.call_types import CallTypes, counts
 from srcgrad.analysis.container_types import CONTAINER_METHODS
@@ -50,13 +51,13 @@ class MemberTypes(CallTypes):
         if isinstance(obj, ty.Tuple) and obj.cls is not tuple:
             found = inspect.getattr_static(obj.cls, expr.name, None)
             if expr.name == "_replace":  # the next round has a new tuple in its place
-                self.target(stmt, Uncharted("_replace", "its object is not known"))
+                self.target(stmt, Uncharted("_replace", "its object is not known", True))
                 return obj
             if inspect.isfunction(found) and not expr.name.startswith("_"):
                 return self.call_value(stmt, found, (expr.obj, *expr.args), expr.kwargs, expr.obj)
         source = self.source_of_method(obj, expr, stmt)
         if source is support.table_update and expr.kwargs:
-            self.target(stmt, Uncharted("the method update", "it has keyword arguments"))
+            self.target(stmt, Uncharted("the method update", "it has keyword arguments", True))
             return ty.Literal(None)  # the next round has stores in their place
         if source is not None:
             args = (expr.obj, *expr.args)
@@ -106,14 +107,7 @@ class MemberTypes(CallTypes):
         if isinstance(obj, ty.Object):
             if obj.fields is not None and expr.name in dict(obj.fields):
                 return dict(obj.fields)[expr.name]
-            found = inspect.getattr_static(obj.cls, expr.name, None)
-            if isinstance(found, property) and found.fget is not None:
-                return self.invoke_object(stmt, found.fget, (expr.obj,), (), expr.obj)
-            if obj.fields is not None and found is not None and not callable(found):
-                t = ty.generic(probe.type_of(found))  # of the class
-                self.target(stmt, Constant(t))
-                return t
-            return ty.UNKNOWN
+            return self.attribute_of_object(expr, stmt, obj)
         if isinstance(obj, ty.Tuple) and expr.name in getattr(obj.cls, "_fields", ()):
             return obj.items[obj.cls._fields.index(expr.name)]  # type: ignore[attr-defined]
         if isinstance(obj, ty.Static):
@@ -128,3 +122,24 @@ class MemberTypes(CallTypes):
             elif entry is not None:
                 self.target(stmt, Library(entry, ()))
         return self.facts.extents.attribute(obj, expr.name)
+
+    def attribute_of_object(self, expr: ir.Attr, stmt: ir.Stmt, obj: ty.Object) -> ty.Type | None:
+        """What the class says of an attribute that is not one of the object's known own."""
+        found = inspect.getattr_static(obj.cls, expr.name, None)
+        if isinstance(found, property) and found.fget is not None:
+            return self.invoke_object(stmt, found.fget, (expr.obj,), (), expr.obj)
+        if isinstance(found, functools.cached_property):
+            return self.invoke_object(stmt, found.func, (expr.obj,), (), expr.obj)
+        if special_methods.hides_attribute(obj.cls, expr.name):
+            what = f"the attribute {expr.name} of an object of the class {obj.cls.__name__}"
+            self.target(stmt, Uncharted(what, "its class computes it"))
+            return ty.UNKNOWN
+        if special_methods.is_own(found):
+            if expr.name == "__dict__" and isinstance(expr.obj, ir.Var):
+                self.bind(expr.obj.name, ty.Object(obj.cls))  # it may get any attribute by it
+            return ty.UNKNOWN
+        if obj.fields is not None and found is not None and not callable(found):
+            t = ty.generic(probe.type_of(found))  # of the class
+            self.target(stmt, Constant(t))
+            return t
+        return ty.UNKNOWN

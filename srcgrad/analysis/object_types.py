@@ -7,10 +7,11 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from srcgrad.analysis import special_methods
+from srcgrad.analysis import constructors, special_methods
 from srcgrad.analysis.binding import bind_library
 from srcgrad.analysis.container_types import ContainerTypes
-from srcgrad.analysis.records import is_plain_record
+from srcgrad.analysis.probe import type_of
+from srcgrad.analysis.records import default_of, is_plain_record
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Bound, Construct, Container, Packed, Target, Uncharted
 from srcgrad.ir import nodes as ir
@@ -100,6 +101,13 @@ class ObjectTypes(ContainerTypes):
                     names = tuple(f for f in fields if f in given)
                     self.target(stmt, Construct(cls, names, tuple(given[f] for f in names)))
                     return self.record_type(cls, fields, given)
+        if cls is support.Record and not args and all(k is not None for k, _ in kwargs):
+            given = {k: v for k, v in kwargs if k is not None}
+            self.target(stmt, Construct(cls, tuple(given), tuple(given.values())))
+            return self.record_type(cls, tuple(given), given)
+        if constructors.has_none(cls) and not args and not kwargs:
+            self.target(stmt, Construct(cls, (), ()))
+            return self.record_type(cls, (), {})
         made = self.program.constructor(cls)
         if made is not None:
             return self.invoke(stmt, made, args, kwargs)  # type: ignore[return-value]
@@ -125,8 +133,23 @@ class ObjectTypes(ContainerTypes):
     ) -> ty.Type:
         def of(f: str) -> ty.Type:
             a = given.get(f)
+            if a is None and is_plain_record(cls):
+                default = default_of(cls, f)
+                fresh = default is inspect.Parameter.empty
+                return ty.UNKNOWN if fresh else ty.generic(type_of(default))
             return ty.UNKNOWN if a is None or isinstance(a, Packed) else self.atom(a) or ty.UNKNOWN
 
         if issubclass(cls, tuple):
             return ty.Tuple(tuple(of(f) for f in fields), cls)
         return ty.Object(cls, tuple((f, of(f)) for f in fields))
+
+    def with_attribute(self, stmt: ir.StoreAttr) -> ty.Type | None:
+        """The type of an object in which an attribute has been set."""
+        obj, value = self.atom(stmt.base), self.atom(stmt.value)
+        if not isinstance(obj, ty.Object) or obj.fields is None or value is None:
+            return None
+        old = dict(obj.fields)
+        if stmt.op is not None or stmt.name not in old:
+            return ty.Object(obj.cls)
+        old[stmt.name] = ty.join(old[stmt.name], value)
+        return ty.Object(obj.cls, tuple(old.items()))

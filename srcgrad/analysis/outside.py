@@ -6,13 +6,17 @@ A global or captured buffer has no adjoint: what is read from it later would cou
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from srcgrad.analysis.effects import may_hold_memory, surely_copies
 from srcgrad.analysis.flow import takes_any_key
+from srcgrad.analysis.special_methods import is_users
 from srcgrad.analysis.targets import Container, Library, Uncharted, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import MissingRule, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.rules.registry import Entry
 
 _PARTS = frozenset(("get", "pop", "setdefault", "alias", "values", "items"))
 
@@ -20,6 +24,7 @@ _PARTS = frozenset(("get", "pop", "setdefault", "alias", "values", "items"))
 def check(unit: Unit) -> None:
     """Raise where a value with a derivative is written into memory from outside."""
     _check_keys(unit)
+    _check_objects(unit)
     found = _from_outside(unit)
     by_call = {s.sid for s in unit.fx.global_stores}
     for stmt in ir.walk(unit.body):
@@ -33,6 +38,8 @@ def check(unit: Unit) -> None:
                 written, values = None, ir.operands(stmt.value)
             case _:
                 continue
+        if isinstance(stmt, ir.StoreAttr) and isinstance(stmt.value, ir.Var):
+            _check_attribute(unit, stmt, stmt.value)
         if written is not None and not _is_outside(written, found):
             continue
         if any(isinstance(a, ir.Var) and a.name in unit.act.varied for a in values):
@@ -42,6 +49,78 @@ def check(unit: Unit) -> None:
                 "a value with a derivative is written into an object from outside the function "
                 "(a global or captured buffer)",
                 fixes=["make the buffer inside the function, or pass it as an argument"],
+            )
+
+
+def _check_attribute(unit: Unit, stmt: ir.StoreAttr, value: ir.Var) -> None:
+    """Attributes of functions, classes and arrays are no place for a value with a derivative."""
+    t = unit.facts.of(stmt.base)
+    if value.name not in unit.act.varied:
+        return
+    if isinstance(t, ty.Unknown | ty.Tuple):
+        return
+    if isinstance(t, ty.Object) and not issubclass(t.cls, type | ModuleType):
+        return
+    raise located(
+        UnsupportedSyntax,
+        stmt.loc,
+        f"a value with a derivative is written into the attribute {stmt.name} of a function, "
+        "class or array",
+        chain=unit.act.chain(value.name),
+        fixes=["keep it in a local variable or an array"],
+    )
+
+
+def _check_objects(unit: Unit) -> None:
+    """What runs the code of an object's class unseen: iteration, functions of NumPy, `with`."""
+    for stmt in ir.walk(unit.body):
+        if isinstance(stmt, ir.With) and stmt.special is None:
+            _check_context(unit, stmt)
+            continue
+        match unit.facts.targets.get(stmt.sid):
+            case Library(entry, args) if _looks_into(entry):
+                atoms = [a for _, b in args for a in bound_atoms(b)]
+                what = entry.name
+            case Container(name):
+                value = stmt.value if isinstance(stmt, ir.Assign) else None
+                atoms = [*map(ir.unstar, value.args)] if isinstance(value, ir.Call) else []
+                what = "iteration" if name == "alias" else name
+            case _:
+                continue
+        for a in atoms:
+            t = unit.facts.of(a)
+            if isinstance(a, ir.Var) and isinstance(t, ty.Object) and is_users(t):
+                if unit.is_active(a):
+                    of = f"{what} over" if what == "iteration" else f"{what} of"
+                    raise located(
+                        MissingRule,
+                        stmt.loc,
+                        f"no derivative rule for {of} an object of the class {t.cls.__name__}",
+                        chain=unit.act.chain(a.name),
+                        fixes=["take its parts by attribute, or keep them in a tuple or list"],
+                    )
+
+
+def _looks_into(entry: Entry) -> bool:
+    """Whether a function may call the methods of its arguments and has a rule for numbers only."""
+    ours = getattr(entry.target, "__module__", None) or ""
+    return entry.kind != "nondiff" and not entry.given and not ours.startswith("srcgrad.")
+
+
+def _check_context(unit: Unit, stmt: ir.With) -> None:
+    """What a context manager does with what it is given is not followed."""
+    given = [v for c in stmt.contexts for v in ir.operands(c) if isinstance(v, ir.Var)]
+    if stmt.bound is None and not any(unit.fx.memory(v.name) for v in given):
+        return
+    for v in given:
+        if v.name in unit.act.varied:
+            raise located(
+                UnsupportedSyntax,
+                stmt.loc,
+                "a context manager is given a value with a derivative, and may change it or pass "
+                "it on",
+                chain=unit.act.chain(v.name),
+                fixes=["write what it does before and after the block instead"],
             )
 
 

@@ -1,8 +1,12 @@
-"""Classes whose objects are plain records: namedtuples and dataclasses."""
+"""Classes whose objects are plain records: namedtuples, dataclasses, objects with attributes."""
 
 from __future__ import annotations
 
 import dataclasses
+import inspect
+from typing import Any
+
+import numpy as np
 
 
 def is_plain_record(cls: type) -> tuple[str, ...] | None:
@@ -20,3 +24,39 @@ def is_plain_record(cls: type) -> tuple[str, ...] | None:
         if own_init and not hasattr(cls, "__post_init__"):
             return tuple(f.name for f in dataclasses.fields(cls) if f.init)
     return None
+
+
+def fields_and_defaults(cls: type, given: tuple[str, ...]) -> tuple[str, ...]:
+    """The attributes that an object made with the fields `given` has: those, the fields that
+    defaults fill, and the values that its class keeps for all objects."""
+    fields = is_plain_record(cls) or given
+    if issubclass(cls, tuple):
+        return fields
+    shared = [
+        name
+        for base in cls.__mro__[:-1]
+        for name, value in vars(base).items()
+        if isinstance(value, float | complex | np.ndarray) and not name.startswith("__")
+    ]
+    return tuple(dict.fromkeys((*fields, *shared)))
+
+
+def default_of(cls: type, name: str) -> Any:
+    """What a field is when it is not given, `inspect.Parameter.empty` for what is made anew."""
+    if issubclass(cls, tuple):
+        return getattr(cls, "_field_defaults", {}).get(name, inspect.Parameter.empty)
+    if dataclasses.is_dataclass(cls):
+        found = next((f for f in dataclasses.fields(cls) if f.name == name), None)
+        if found is not None:
+            made = found.default is dataclasses.MISSING
+            return inspect.Parameter.empty if made else found.default
+    return inspect.getattr_static(cls, name, inspect.Parameter.empty)
+
+
+def has_plain_attributes(cls: type, name: str) -> bool:
+    """Whether `obj.name = value` puts the value into `vars(obj)` and does nothing else."""
+    if inspect.getattr_static(cls, "__setattr__") is not object.__setattr__:
+        return False
+    if hasattr(type(inspect.getattr_static(cls, name, None)), "__set__"):
+        return False  # a property, a slot or another descriptor
+    return getattr(cls, "__dictoffset__", 0) != 0

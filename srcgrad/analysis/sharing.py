@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from srcgrad.analysis.targets import Construct, Container, Packed, User, bound_atoms
+from srcgrad.analysis.targets import Construct, Container, Packed, Uncharted, User, bound_atoms
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -43,6 +43,11 @@ def flow_back(work: Inference, stmt: ir.Assign | ir.Effect | ir.Store | ir.Store
         if stmt.op is None and changeable(work.atom(stmt.value)):
             _stored(work, stmt)
         return
+    if (
+        isinstance(target, Uncharted) and not target.pending
+    ):  # it may put anything into what it is given
+        for a in ir.operands(stmt.value):
+            _bind(work, a, ty.UNKNOWN)
     if isinstance(stmt, ir.Effect) and isinstance(stmt.value, ir.Method):
         _added(work, stmt.value)
     if isinstance(target, User):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from srcgrad.analysis import webs
 from srcgrad.analysis.coalesce import coalesce
 from srcgrad.analysis.container_rewrites import ContainerRewrites
+from srcgrad.analysis.object_rewrites import ObjectRewrites
 from srcgrad.analysis.targets import Container, Library, Packed, User
 from srcgrad.frontend.resolve import module_path
 from srcgrad.frontend.scope import RecursiveRef
@@ -40,7 +41,7 @@ def sharpen(facts: Facts) -> ir.Function | None:
 
 
 @dataclass
-class _Sharpen(ContainerRewrites):
+class _Sharpen(ContainerRewrites, ObjectRewrites):
     def keep_params(self, body: ir.Block) -> ir.Block:
         """A parameter of unknown type that is bound again gets a second variable: what it was
         given
@@ -141,6 +142,9 @@ class _Sharpen(ContainerRewrites):
         overridden = self.overridden(stmt)
         if overridden is not None:
             return overridden
+        made = self.updated(stmt) if isinstance(stmt, ir.Assign) else None
+        if made is not None:
+            return made
         if isinstance(stmt, ir.Assign) and stmt.inplace == "add":
             if isinstance(self.facts.of(stmt.target), ty.List) and isinstance(stmt.value, ir.Op):
                 self.changed = True
@@ -156,10 +160,12 @@ class _Sharpen(ContainerRewrites):
             if isinstance(t, ty.Number | ty.Tuple) or (isinstance(t, ty.Other) and t.cls is str):
                 self.changed = True
                 stmt = replace(stmt, inplace=None)
+        if isinstance(stmt, ir.StoreAttr):
+            return self.property_set(stmt) or self.by_protocol(stmt)
         if isinstance(stmt, ir.Store) and stmt.op is not None and stmt.op not in ir.AT_OPERATORS:
             return self.by_protocol(stmt)
         if isinstance(stmt, ir.Store):
-            return self.list_slice(stmt)
+            return self.item_set(stmt) or self.list_slice(stmt)
         if isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Op | ir.Build):
             merged = self.merged(stmt)
             if merged is not None:
@@ -168,6 +174,8 @@ class _Sharpen(ContainerRewrites):
             return (
                 self.of_module(stmt)
                 or self.of_container(stmt)
+                or self.stored_by_call(stmt)
+                or self.read_by_call(stmt)
                 or self.changed_copy(stmt)
                 or self.direct(stmt)
                 or self.unstar(stmt)

@@ -4,12 +4,14 @@ of the class's own special method, as Python makes it."""
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Sequence
 from typing import Any
 
 from srcgrad.analysis.targets import Packed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.runtime import support
 
 _BINARY = {
     "add": "add",
@@ -33,7 +35,9 @@ _OF_FUNCTIONS = {len: "__len__", abs: "__abs__", float: "__float__", int: "__int
 NAMES = frozenset(
     [
         "__getitem__",
+        "__setitem__",
         "__init__",
+        *(f"__i{n}__" for n in _BINARY.values()),
         *(f"__{n}__" for n in (*_BINARY.values(), *_COMPARE)),
         *(f"__r{n}__" for n in _BINARY.values()),
         *_UNARY.values(),
@@ -67,6 +71,12 @@ def of_operator(op: str, args: Sequence[ir.Atom], kinds: Sequence[ty.Type | None
     return _method(kinds[1], back, (args[1], args[0])) if defers else None
 
 
+def in_place(t: ty.Type | None, op: str) -> str | None:
+    """The name of the method that `a op= e` calls; None where the class defines none."""
+    name = f"__i{_BINARY[op]}__"
+    return name if _method(t, name, ()) is not None else None
+
+
 def of_index(obj: ir.Atom, t: ty.Type | None, key: ir.Key) -> Found | None:
     """The function that `obj[key]` calls."""
     if isinstance(key, ir.KeyTuple):
@@ -89,3 +99,34 @@ def _method(t: ty.Type | None, name: str, args: tuple[ir.Atom, ...]) -> Found | 
         return None
     found = inspect.getattr_static(t.cls, name, None)
     return (found, args) if inspect.isfunction(found) else None
+
+
+def hides_attribute(cls: type, name: str) -> bool:
+    """Whether reading `obj.name` runs code of the class: a descriptor, or `__getattr__`."""
+    if cls is support.Record or not is_users(ty.Object(cls)):
+        return False  # what a record does not have is an adjoint of nothing
+    if inspect.getattr_static(cls, "__getattribute__") is not object.__getattribute__:
+        return "__getattribute__" in _python_names(cls)
+    found = inspect.getattr_static(cls, name, None)
+    if found is None:
+        return "__getattr__" in _python_names(cls)
+    kind = type(found)
+    return hasattr(kind, "__get__") and not isinstance(found, _ORDINARY)
+
+
+def _python_names(cls: type) -> set[str]:
+    """The names that the classes of a hierarchy define in Python."""
+    return {n for base in cls.__mro__ for n, v in vars(base).items() if inspect.isfunction(v)}
+
+
+def is_own(found: Any) -> bool:
+    """Whether what a class says of an attribute is where each object keeps its own: a slot, or
+    `__dict__` itself."""
+    return isinstance(found, types.MemberDescriptorType | types.GetSetDescriptorType)
+
+
+_ORDINARY = (
+    types.FunctionType, staticmethod, classmethod, property, types.BuiltinFunctionType,
+    types.MemberDescriptorType, types.GetSetDescriptorType, types.MethodDescriptorType,
+    types.WrapperDescriptorType, type,
+)  # fmt: skip

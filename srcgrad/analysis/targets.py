@@ -85,6 +85,7 @@ class Uncharted:
 
     what: str
     why: str
+    pending: bool = False  # the next form of the function says it in another way
 
 
 Target = Library | User | Container | Construct | Constant | Uncharted

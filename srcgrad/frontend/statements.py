@@ -12,7 +12,16 @@ from srcgrad.frontend.bindings import names_in
 from srcgrad.frontend.expressions import assign_into, eager, ref, test
 from srcgrad.frontend.functions import define, function_atom
 from srcgrad.frontend.purity import is_pure
-from srcgrad.frontend.resolve import builtin, callee, extend, fold, helper, module_path, settle
+from srcgrad.frontend.resolve import (
+    builtin,
+    callee,
+    check_attribute,
+    extend,
+    fold,
+    helper,
+    module_path,
+    settle,
+)
 from srcgrad.frontend.scope import (
     Scope,
     atom,
@@ -155,6 +164,10 @@ def _delete(scope: Scope, node: ast.Delete) -> None:
         if isinstance(target, ast.Subscript):
             found = atom(scope, target.value), atom(scope, _as_value(target.slice))
             call = Call(helper("delete_item"), found)
+            scope.emit(Effect(scope.sid(), scope.loc(node), call))
+        elif isinstance(target, ast.Attribute):
+            check_attribute(scope, target)
+            call = Call(builtin("delattr"), (atom(scope, target.value), Const(target.attr)))
             scope.emit(Effect(scope.sid(), scope.loc(node), call))
         else:
             one = ast.copy_location(ast.Delete([target]), node)

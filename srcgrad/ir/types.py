@@ -214,6 +214,21 @@ def _promote(p: type, q: type) -> type:
     return np.result_type(p, q).type
 
 
+def holds_closure(t: Type) -> bool:
+    """Whether a value of this type is or contains a nested function."""
+    match t:
+        case ClosureType():
+            return True
+        case Tuple(items):
+            return any(map(holds_closure, items))
+        case List(item):
+            return item is not None and holds_closure(item)
+        case Dict(items):
+            return items is not None and any(holds_closure(v) for _, v in items)
+        case _:
+            return False
+
+
 def generic(t: Type) -> Type:
     """What generic mode knows of an argument: functions, strings, None, bools and the classes that
     methods and operators are looked up in; nothing numeric.

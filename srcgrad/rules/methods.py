@@ -111,9 +111,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Methods that write to their receiver.
-INPLACE_METHODS = _words(
-    "sort fill put itemset resize partition setfield byteswap setflags __setitem__"
-)
+INPLACE_METHODS = _words("sort fill put itemset resize partition setfield byteswap setflags")
 
 # Methods of str, dict, list, tuple, set, arrays and NumPy scalars that neither write nor keep
 # their receiver.

@@ -20,7 +20,7 @@ linear(support.private, "x", x="g", at=[(1.5,), (_A,)])
 linear(support.tangent_like, "t, v", t="g", zero=("v",), at=[(_A, _B)])
 
 linear(support.like_items, "t, x", t="g", zero=("x",), at=[([1.0, 2.0], [1.0, 2.0])])
-nondiff(support.zeros, support.bar, support.seed, support.record_bar, support.outline)
+nondiff(support.zeros, support.bar, support.seed, support.outline)
 nondiff(support.is_part, support.refuse_shared, pure=False)
 
 
@@ -52,6 +52,7 @@ _parallel(support.parts_of, "x")
 _parallel(support.put_parts, "x, kept", "x")
 _parallel(support.get_add, "a, key, ct", "a")
 _parallel(support.attr_add, "a, name, ct", "a")
+_parallel(support.attributes, "x, name")
 _parallel(support.alias_bar, "a, a_bar")
 _parallel(support.alias_back, "a_bar, v_bar")
 _parallel(support.part_bar, "v, a, a_bar, key")

@@ -16,7 +16,6 @@ from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import rename_ast
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.module import Module
-from srcgrad.transform.uses import uses_of
 
 _BINARY: dict[str, type[ast.operator]] = {
     "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv,
@@ -118,7 +117,8 @@ class Text:
                 return self.operator(op, [self.atom(a) for a in args])
             case ir.Call(fn, args, kwargs):
                 held = isinstance(fn, ir.Var) and isinstance(self.facts.of(fn), ty.ClosureType)
-                if held or (isinstance(fn, ir.Global) and fn.root.key in ("<nested>", "<self>")):
+                nested = isinstance(fn, ir.Global) and fn.root.key in ("<nested>", "<self>")
+                if held or nested or self.takes_closure():
                     return self.nested_call()
                 return self.call(self.atom(fn), args, kwargs)
             case ir.Method(obj, name, args, kwargs):
@@ -141,9 +141,16 @@ class Text:
             return ast.Compare(args[0], [_COMPARE[op]()], [args[1]])
         return ast.BinOp(args[0], _BINARY[op](), args[1])
 
+    def takes_closure(self) -> bool:
+        """Whether a nested function is handed to a user's function: it is no value there."""
+        target = None if self.current is None else self.facts.targets.get(self.current.sid)
+        return isinstance(target, User) and any(map(ty.holds_closure, target.types))
+
     def nested_call(self) -> ast.expr:
-        """A call of a nested function through which no derivative passes: it is written out
-        plainly."""
+        """A call of a nested function, or with one, through which no derivative passes: it is
+        written out plainly."""
+        from srcgrad.transform.plain import plain_function
+
         assert self.current is not None
         target = self.facts.targets[self.current.sid]
         assert isinstance(target, User)
@@ -442,27 +449,6 @@ class Text:
 
     def range(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ast.expr:
         return syn.counted(*map(self.atom, (start, stop, step)))
-
-
-def plain_function(
-    module: Module, program: Program | None, fn: ir.Function, types: tuple[ty.Type, ...]
-) -> str:
-    """The name of a nested function written out as it is, with what it captures as parameters."""
-    key = (fn, types)
-    got = module.plain.get(key)
-    if got is None:
-        assert program is not None
-        facts = program.facts(fn, types)
-        base = fn.name if fn.name.isidentifier() else "function"
-        got = module.plain[key] = module.unique(base)
-        names = [p.name for p in facts.fn.params] + list(facts.fn.free)
-        taken = {n.split("%")[0] for n in facts.types} | set(names)
-        text = Text(module, facts, Names(taken - {""}), program=program)
-        text.uses = uses_of(facts.fn.body)
-        body = text.block(facts.fn.body)
-        args = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
-        module.functions.append(syn.function_def(got, args, body))
-    return got
 
 
 __all__ = ["Pending", "Text", "User", "binary", "bound_atoms"]

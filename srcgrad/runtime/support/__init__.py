@@ -19,7 +19,6 @@ from srcgrad.runtime.support.adjoints import (
     like as like,
     own as own,
     part as part,
-    record_bar as record_bar,
     seed as seed,
     zeros as zeros,
 )
@@ -206,7 +205,6 @@ from srcgrad.runtime.support.memory import (
     list_insert_back as list_insert_back,
     part_back as part_back,
     part_bar as part_bar,
-    private as private,
     put_back as put_back,
     refuse_shared as refuse_shared,
     refuse_truncation as refuse_truncation,
@@ -382,6 +380,7 @@ from srcgrad.runtime.support.solves import (
     tensorsolve_back as tensorsolve_back,
     tensorsolve_dot as tensorsolve_dot,
 )
+from srcgrad.runtime.support.state import attributes as attributes, private as private
 from srcgrad.runtime.support.tangents import (
     alias_dot as alias_dot,
     full_tangent as full_tangent,

@@ -37,7 +37,7 @@ def handler_entered(place: str) -> None:
 class Record:
     """The adjoint of an object: one attribute for each field."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
         self.__dict__.update(fields)
 
     def __getattr__(self, name: str) -> Any:
@@ -62,10 +62,6 @@ class Fields(list[Any]):
         if name not in names:
             raise AttributeError(name)
         return self[names.index(name)]
-
-
-def record_bar(fields: dict[str, Any]) -> Record:
-    return Record(**fields)
 
 
 def field(g: Any, name: str) -> Any:

@@ -22,47 +22,6 @@ from srcgrad.runtime.support.adjoints import (
 )
 
 
-def private(x: Any) -> Any:
-    """A copy of an argument that behaves as the argument does: same strides, same structure."""
-    return _private(x, {})
-
-
-def _private(x: Any, seen: dict[int, Any]) -> Any:
-    if isinstance(x, np.ndarray):
-        if id(x) not in seen:
-            seen[id(x)] = _clone(x)
-        return seen[id(x)]
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(_private(v, seen) for v in x))
-    if isinstance(x, tuple):
-        return tuple(_private(v, seen) for v in x)
-    if isinstance(x, list):
-        if id(x) not in seen:
-            seen[id(x)] = []
-            seen[id(x)].extend(_private(v, seen) for v in x)
-        return seen[id(x)]
-    if isinstance(x, dict):
-        if id(x) not in seen:
-            seen[id(x)] = {}
-            seen[id(x)].update((k, _private(v, seen)) for k, v in x.items())
-        return seen[id(x)]
-    return x
-
-
-def _clone(x: np.ndarray) -> np.ndarray:
-    """An array with the same elements and the same strides over fresh memory."""
-    if x.flags.c_contiguous or x.flags.f_contiguous or x.dtype.hasobject:
-        return x.copy(order="K")
-    low, high = getattr(np.lib, "array_utils", np).byte_bounds(x)  # np.byte_bounds before 2.0
-    memory = np.zeros(high - low, np.uint8)
-    offset = x.__array_interface__["data"][0] - low
-    if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True)):
-        return x.copy(order="K")
-    out = np.ndarray(x.shape, x.dtype, memory, offset, x.strides)
-    out[...] = x
-    return out
-
-
 def refuse_shared(
     written: tuple[Any, ...], others: tuple[Any, ...], names: tuple[str, ...]
 ) -> None:

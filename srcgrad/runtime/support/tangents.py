@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.runtime.support.adjoints import Record, bar, error, is_number
-from srcgrad.runtime.support.memory import private
+from srcgrad.runtime.support.state import private
 
 
 def private_tangent(t: Any, x: Any) -> Any:

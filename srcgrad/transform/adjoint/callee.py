@@ -90,21 +90,7 @@ def only_compiled(stmt: ir.Assign | ir.Effect, target: User) -> bool:
     """Whether a call can't be written as the user did: nested functions are not values there."""
     fn = stmt.value.fn if isinstance(stmt.value, ir.Call) else None
     nested = isinstance(fn, ir.Global) and fn.root.key == "<nested>"
-    return nested or target.closure is not None or any(map(_holds_closure, target.types))
-
-
-def _holds_closure(t: ty.Type) -> bool:
-    match t:
-        case ty.ClosureType():
-            return True
-        case ty.Tuple(items):
-            return any(map(_holds_closure, items))
-        case ty.List(item):
-            return item is not None and _holds_closure(item)
-        case ty.Dict(items):
-            return items is not None and any(_holds_closure(v) for _, v in items)
-        case _:
-            return False
+    return nested or target.closure is not None or any(map(ty.holds_closure, target.types))
 
 
 __all__ = ["Callees", "CompiledCallee"]

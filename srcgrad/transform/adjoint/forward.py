@@ -15,6 +15,7 @@ from srcgrad.transform.adjoint import again, checkpoint, closures, userrules
 from srcgrad.transform.adjoint.base import Swapped
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
+from srcgrad.transform.keys import fields_of, record_of
 from srcgrad.transform.module import Module
 from srcgrad.transform.text import Text, binary
 
@@ -58,7 +59,7 @@ class Forward:
             return True
         if any(self.tracked(v.name) for v in ir.writes(stmt)):
             return True
-        if isinstance(stmt, ir.Store):
+        if isinstance(stmt, ir.Store | ir.StoreAttr):
             return self.is_unknown_store(stmt) or self.unit.may_truncate(stmt)
         if isinstance(stmt, ir.Effect | ir.Assign):
             target = self.unit.facts.targets.get(stmt.sid)
@@ -94,7 +95,7 @@ class Forward:
         elif pair is not None:
             out.append(self.slots.record_pair(pair))
         if self.is_unknown_store(stmt):
-            assert isinstance(stmt, ir.Store)
+            assert isinstance(stmt, ir.Store | ir.StoreAttr)
             out.append(self.slots.record_item(stmt))
         elif stmt.sid in self.found.undone and not self.is_unknown_inplace(stmt):
             out += self.slots.record_contents(stmt)
@@ -121,7 +122,7 @@ class Forward:
 
     def is_unknown_store(self, stmt: ir.Stmt) -> bool:
         return (
-            isinstance(stmt, ir.Store)
+            isinstance(stmt, ir.Store | ir.StoreAttr)
             and isinstance(stmt.base, ir.Var)
             and self.unit.is_active(stmt.base)
             and not isinstance(self.unit.type(stmt.base.name), ty.Array)
@@ -132,12 +133,13 @@ class Forward:
         if isinstance(stmt, ir.Assign) and self.tracked(stmt.target.name):
             out += self.shadow(stmt)
         if self.is_unknown_store(stmt):
-            assert isinstance(stmt, ir.Store) and isinstance(stmt.base, ir.Var)
+            assert isinstance(stmt, ir.Store | ir.StoreAttr) and isinstance(stmt.base, ir.Var)
             if stmt.op is None:
                 value = self.primal(stmt.value)
                 bar = self.bar_of(stmt.value)
-                obj, obj_bar = self.primal(stmt.base), self.bar(stmt.base.name)
-                key = self.slots.key_value(stmt.key)
+                obj = self.slots.holder(stmt, self.primal(stmt.base))
+                obj_bar = self.slots.holder(stmt, self.bar(stmt.base.name))
+                key = self.slots.item_key(stmt)
                 made = self.module.support("bind_item", obj, obj_bar, key, value, bar)
                 out.append(ast.Expr(made))
         if isinstance(stmt, ir.Effect) and self.unit.differentiates(stmt):
@@ -212,10 +214,11 @@ class Forward:
             return self.container_shadow(stmt, expr, target)
         if isinstance(target, Construct):
             bars = [self.bar_of(a) for b in target.args for a in bound_atoms(b)]
+            given = dict(zip(target.fields, bars, strict=True))
+            fields, _ = fields_of(self.module, target, given, here)
             if issubclass(target.cls, tuple):
-                return ast.List(bars, ast.Load())
-            pairs = [ast.Constant(f) for f in target.fields]
-            return self.module.support("record_bar", ast.Dict(pairs, bars))  # type: ignore[arg-type]
+                return ast.List(list(fields.values()), ast.Load())
+            return record_of(self.module, fields)
         if isinstance(self.unit.type(name), ty.Array):
             shape = ast.Attribute(here, "shape", ast.Load())
             return self.module.numpy("zeros", shape, ast.Attribute(here, "dtype", ast.Load()))

@@ -17,7 +17,7 @@ from srcgrad.ir import types as ty
 from srcgrad.runtime import support
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import Tapes
-from srcgrad.transform.keys import key_value
+from srcgrad.transform.keys import attributes_of, key_value
 from srcgrad.transform.text import Text
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ class Slots:
             base, node, scalar = self.place(stmt)
             slot = self.slot(stmt.sid, "contents", base, taped)
             return [self.put(slot, node if scalar else syn.expr("a.copy()", a=node), taped)]
-        if isinstance(stmt, ir.Store):
+        if isinstance(stmt, ir.Store | ir.StoreAttr):
             return [self.record_item(stmt)]
         if self.is_append(stmt) or self.is_list_move(stmt):
             return []
@@ -215,12 +215,12 @@ class Slots:
             if isinstance(stmt, ir.Store):
                 node = self.restored_place(stmt)
             return [syn.assign(node, self.get(slot, taped))]
-        if isinstance(stmt, ir.Store):
+        if isinstance(stmt, ir.Store | ir.StoreAttr):
             unit = self.found.unit
             assert isinstance(stmt.base, ir.Var)
             if unit.is_active(stmt.base):
                 return []  # the adjoint of the store restores
-            obj = syn.name(self.text.var(stmt.base.name))
+            obj = self.holder(stmt, syn.name(self.text.var(stmt.base.name)))
             key = self.reverse_key(stmt)
             back = self.text.module.support(
                 "store_back", obj, syn.number(None), key, self.item_slot(stmt)
@@ -269,28 +269,40 @@ class Slots:
     reverse_key_of: object = None  # set by the reverse sweep: prints a key as it reads it
     reverse_place_of: object = None
 
-    def reverse_key(self, stmt: ir.Store) -> ast.expr:
+    def reverse_key(self, stmt: ir.Store | ir.StoreAttr) -> ast.expr:
+        if isinstance(stmt, ir.StoreAttr):
+            return ast.Constant(stmt.name)
         return self.reverse_key_of(stmt.key)  # type: ignore[operator,no-any-return]
+
+    def holder(self, stmt: ir.Store | ir.StoreAttr, printed: ast.expr) -> ast.expr:
+        """What a store changes an item of: a container, or the attributes of an object."""
+        return attributes_of(self.found.unit, self.text.module, stmt, printed)
 
     def restored_place(self, stmt: ir.Store) -> ast.expr:
         return self.reverse_place_of(stmt)  # type: ignore[operator,no-any-return]
 
     # ---- containers and values of unknown type ----
 
-    def record_item(self, stmt: ir.Store) -> ast.stmt:
+    def record_item(self, stmt: ir.Store | ir.StoreAttr) -> ast.stmt:
         assert isinstance(stmt.base, ir.Var)
         unit, taped = self.found.unit, self.in_loop(stmt)
         var = self.text.var(stmt.base.name)
         bar: ast.expr = syn.number(None)
         if unit.is_active(stmt.base):
-            bar = syn.name(self.text.names.suffixed(var, "bar"))
-        node = self.text.module.support("save_item", syn.name(var), bar, self.key_value(stmt.key))
+            bar = self.holder(stmt, syn.name(self.text.names.suffixed(var, "bar")))
+        obj = self.holder(stmt, syn.name(var))
+        node = self.text.module.support("save_item", obj, bar, self.item_key(stmt))
         return self.put(self.slot(stmt.sid, "item", stmt.base.name, taped), node, taped)
 
     def key_value(self, key: ir.Key) -> ast.expr:
         return key_value(key, self.text.atom)
 
-    def item_slot(self, stmt: ir.Store) -> ast.expr:
+    def item_key(self, stmt: ir.Store | ir.StoreAttr) -> ast.expr:
+        return (
+            ast.Constant(stmt.name) if isinstance(stmt, ir.StoreAttr) else self.key_value(stmt.key)
+        )
+
+    def item_slot(self, stmt: ir.Store | ir.StoreAttr) -> ast.expr:
         assert isinstance(stmt.base, ir.Var)
         taped = self.in_loop(stmt)
         return self.get(self.slot(stmt.sid, "item", stmt.base.name, taped), taped)

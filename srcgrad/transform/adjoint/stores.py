@@ -153,14 +153,15 @@ class Stores(Values):
                 else:
                     self.emit(ast.Expr(self.module.support("item_add", bar, key, node)))
 
-    def store_unknown(self, stmt: ir.Store) -> None:
-        """A store into something of unknown type, or into a container."""
+    def store_unknown(self, stmt: ir.Store | ir.StoreAttr) -> None:
+        """A store into something of unknown type, into a container, or of an attribute."""
         assert isinstance(stmt.base, ir.Var)
         slot = self.slots.item_slot(stmt)
-        obj, bar = syn.name(self.text.var(stmt.base.name)), self.bar_node(stmt.base.name)
+        obj = self.slots.holder(stmt, syn.name(self.text.var(stmt.base.name)))
+        bar = self.slots.holder(stmt, self.bar_node(stmt.base.name))
         g = syn.name(self.text.names.temporary() + "_bar")
         undo = "add_at_back" if stmt.op in ir.AT_OPERATORS else "store_back"
-        back = self.module.support(undo, obj, bar, self.key_value(stmt.key), slot)
+        back = self.module.support(undo, obj, bar, self.slots.reverse_key(stmt), slot)
         self.emit(syn.assign(g, back))
         if self.unit.is_active(stmt.value):
             self.value_back(stmt.value, syn.negative(g) if stmt.op == "sub_at" else g)
@@ -235,9 +236,7 @@ class Stores(Values):
         )
 
     def store_attr(self, stmt: ir.StoreAttr) -> None:
-        raise located(
-            UnsupportedSyntax,
-            stmt.loc,
-            f"a value with a derivative is written into the attribute {stmt.name} of an object",
-            fixes=["keep it in a local variable or an array"],
-        )
+        """`obj.name = e`: the same store into the dict of the attributes."""
+        if not isinstance(stmt.base, ir.Var):
+            raise self.global_store(stmt)
+        self.store_unknown(stmt)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from srcgrad.analysis.targets import Container, Library, Uncharted
+from srcgrad.analysis.targets import Construct, Container, Library, Uncharted, bound_atoms
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.arrays import library_effect
+from srcgrad.transform.keys import fields_of, record_of
 from srcgrad.transform.tangent.libraries import Libraries
 
 
@@ -26,6 +27,23 @@ class Containers(Libraries):
         return (
             ast.Tuple(items, ast.Load()) if expr.kind == "tuple" else ast.List(items, ast.Load())
         )
+
+    def construct(self, stmt: ir.Assign, expr: ir.Expr, target: Construct) -> None:
+        """An object of the tangents of its fields."""
+        given = {
+            f: self.dot(a, 1)
+            for f, b in zip(target.fields, target.args, strict=True)
+            for a in bound_atoms(b)
+        }
+        here = self.primal_name(stmt.target)
+        fields, late = fields_of(self.module, target, given, here)
+        if late:
+            self.text.named.add(stmt.target.name)
+        if issubclass(target.cls, tuple) and isinstance(expr, ir.Call):
+            node: ast.expr = ast.Call(self.text.atom(expr.fn), list(fields.values()), [])
+        else:
+            node = record_of(self.module, fields)
+        self.bind(stmt, node, late)
 
     def container(self, stmt: ir.Assign, expr: ir.Expr, target: Container) -> None:
         if isinstance(expr, ir.Op):

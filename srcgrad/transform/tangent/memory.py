@@ -11,7 +11,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.python import OPERATORS
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.keys import key_value
+from srcgrad.transform.keys import attributes_of, key_value
 from srcgrad.transform.tangent.containers import Containers
 
 
@@ -85,11 +85,7 @@ class Memory(Containers):
     def store(self, stmt: ir.Store) -> None:
         """`u[k] = e`: the same store of tangents."""
         if not isinstance(stmt.base, ir.Var):
-            raise located(
-                UnsupportedSyntax, stmt.loc,
-                "a value with a derivative is written into an object from outside the function",
-                fixes=["make the buffer inside the function, or pass it as an argument"],
-            )  # fmt: skip
+            raise self.from_outside(stmt)
         t = self.unit.type(stmt.base.name)
         if isinstance(t, ty.Array) and not ty.can_be_active(t) and self.active(stmt.value):
             raise located(
@@ -129,6 +125,28 @@ class Memory(Containers):
         old = ast.Subscript(self.primal(stmt.base), key, ast.Load())
         node = self.operator_tangent(stmt.op, (old, place), stmt.value, self.unit.place_type(stmt))
         self.emit(syn.assign(place, node))
+
+    def store_attr(self, stmt: ir.StoreAttr) -> None:
+        """`obj.name = e`: the same attribute of the tangent."""
+        if not isinstance(stmt.base, ir.Var):
+            raise self.from_outside(stmt)
+        value = self.dot(stmt.value)
+        if not self.active(stmt.value):
+            value = self.support("bar", self.primal(stmt.value))
+        held, dots = (
+            attributes_of(self.unit, self.module, stmt, obj)
+            for obj in (self.primal(stmt.base), self.dot(stmt.base))
+        )
+        self.emit(ast.Expr(self.support("store_dot", held, dots, ast.Constant(stmt.name), value)))
+
+    def from_outside(self, stmt: ir.Stmt) -> Exception:
+        return located(
+            UnsupportedSyntax,
+            stmt.loc,
+            "a value with a derivative is written into an object from outside the function "
+            "(a global or captured buffer)",
+            fixes=["make the buffer inside the function, or pass it as an argument"],
+        )
 
     def key_value(self, key: ir.Key) -> ast.expr:
         return key_value(key, self.primal)

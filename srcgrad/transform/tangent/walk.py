@@ -7,7 +7,6 @@ from functools import cached_property
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
 from srcgrad.analysis.targets import Construct, Container, Library, User, bound_atoms
-from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
@@ -83,13 +82,7 @@ class Walk(Calls):
             if not self.is_replaced(stmt):
                 self.effect(stmt)
         elif isinstance(stmt, ir.StoreAttr) and self.unit.differentiates(stmt):
-            raise located(
-                UnsupportedSyntax,
-                stmt.loc,
-                f"a value with a derivative is written into the attribute {stmt.name} "
-                "of an object",
-                fixes=["keep it in a local variable or an array"],
-            )
+            self.store_attr(stmt)
         own, self.out = self.out, []
         target = ir.writes(stmt)
         written = {self.text.var(v.name) for v in target}
@@ -215,12 +208,7 @@ class Walk(Calls):
             case Container():
                 self.container(stmt, expr, target)
             case Construct():
-                dots = [self.dot(a, 1) for b in target.args for a in bound_atoms(b)]
-                if issubclass(target.cls, tuple) and isinstance(expr, ir.Call):
-                    self.bind(stmt, ast.Call(self.text.atom(expr.fn), dots, []))
-                else:
-                    keys: list[ast.expr | None] = [ast.Constant(f) for f in target.fields]
-                    self.bind(stmt, self.support("record_bar", ast.Dict(keys, dots)))
+                self.construct(stmt, expr, target)
             case _:
                 if any(self.active(a) for a in ir.operands(expr)):
                     raise self.no_rule(stmt, expr, target)

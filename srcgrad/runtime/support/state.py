@@ -1,0 +1,90 @@
+"""What arguments and objects hold: copies of it, and the dict of an object's attributes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from srcgrad.runtime.support.adjoints import error
+
+
+def private(x: Any) -> Any:
+    """A copy of an argument that behaves as the argument does: same strides, same structure."""
+    return _private(x, {})
+
+
+def _private(x: Any, seen: dict[int, Any]) -> Any:
+    if isinstance(x, np.ndarray):
+        if id(x) not in seen:
+            seen[id(x)] = _clone(x)
+        return seen[id(x)]
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*(_private(v, seen) for v in x))
+    if isinstance(x, tuple):
+        return tuple(_private(v, seen) for v in x)
+    if isinstance(x, list):
+        if id(x) not in seen:
+            seen[id(x)] = []
+            seen[id(x)].extend(_private(v, seen) for v in x)
+        return seen[id(x)]
+    if isinstance(x, dict):
+        if id(x) not in seen:
+            seen[id(x)] = {}
+            seen[id(x)].update((k, _private(v, seen)) for k, v in x.items())
+        return seen[id(x)]
+    if _is_state(x):
+        if id(x) not in seen:
+            seen[id(x)] = object.__new__(type(x))
+            seen[id(x)].__dict__.update((k, _private(v, seen)) for k, v in vars(x).items())
+        return seen[id(x)]
+    return x
+
+
+def _is_state(x: Any) -> bool:
+    """Whether x is an object of a user's class, whose attributes hold what it knows."""
+    cls = type(x)
+    root = cls.__module__.partition(".")[0]
+    special = "__new__" in names_of(cls) or isinstance(x, type)
+    return not special and hasattr(x, "__dict__") and root not in _LIBRARIES
+
+
+_LIBRARIES = frozenset(("numpy", "scipy", "numba", *sys.stdlib_module_names))
+
+
+def _clone(x: np.ndarray) -> np.ndarray:
+    """An array with the same elements and the same strides over fresh memory."""
+    if x.flags.c_contiguous or x.flags.f_contiguous or x.dtype.hasobject:
+        return x.copy(order="K")
+    low, high = getattr(np.lib, "array_utils", np).byte_bounds(x)  # np.byte_bounds before 2.0
+    memory = np.zeros(high - low, np.uint8)
+    offset = x.__array_interface__["data"][0] - low
+    if any(s == 0 and n > 1 for s, n in zip(x.strides, x.shape, strict=True)):
+        return x.copy(order="K")
+    out = np.ndarray(x.shape, x.dtype, memory, offset, x.strides)
+    out[...] = x
+    return out
+
+
+def names_of(cls: type) -> set[str]:
+    """The names that a class and its bases define, `object` left aside."""
+    return {name for base in cls.__mro__[:-1] for name in vars(base)}
+
+
+def attributes(x: Any, name: str) -> dict[str, Any]:
+    """The dict in which `x.name = value` puts the value.
+
+    >>> attributes(Record(a=1.0), "a")
+    {'a': 1.0}
+    """
+    kind = type(x)
+    plain = "__setattr__" not in names_of(kind) and hasattr(x, "__dict__")
+    if plain and not hasattr(getattr(kind, name, None), "__set__"):
+        attributes: dict[str, Any] = x.__dict__
+        return attributes
+    raise error(
+        "UnsupportedSyntax",
+        f"a value with a derivative is written into the attribute {name} of an object of the "
+        f"class {kind.__name__}, which does not keep it in a plain attribute",
+    )
