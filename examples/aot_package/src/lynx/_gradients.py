@@ -378,7 +378,7 @@ def _slot(x: Any, seen: dict[int, Any], changes: bool) -> Any:
 class _Record:
     """The adjoint of an object: one attribute for each field."""
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, /, **fields: Any) -> None:
         self.__dict__.update(fields)
 
     def __getattr__(self, name: str) -> Any:
