@@ -58,7 +58,7 @@ class Compiled:
     label: str = ""  # of the module, as people read it
     injected: bool = False  # the module was handed live objects
     kept: warm.Kept | None = None  # what answers the same question elsewhere
-    digests: dict[int, str] = field(default_factory=dict)  # of arrays that Numba froze
+    digests: dict[int, str] = field(default_factory=dict)  # of what Numba froze that has contents
 
     def used_rules(self) -> set[Hashable]:
         """Keys of the functions whose overrides the derivative uses."""
@@ -98,7 +98,7 @@ class Compiled:
     @cached_property
     def watch(self) -> Watch:
         """What says whether names are bound to what they were."""
-        return dependencies.watch(self.globals, contents=self.backend is not None)
+        return dependencies.watch(self.globals, contents=self.digests)
 
     def is_current(self) -> bool:
         """Whether the functions and types that the text was made for are still in their places."""

@@ -109,13 +109,15 @@ class GradFunction(Derivative, Generic[P]):
                     f"{self.__name__} takes the {what} before the arguments of the function"
                 )
             extra, args = args[:1], args[1:]
+        named = kwargs
         if self._given:
-            kwargs = {**self._given, **kwargs}
+            kwargs = {**self._given, **named}
         scopes = self._scopes()
         key = (signature_key(args, kwargs), scope.token(scopes))
         made = self._made.get(key)
         if made is None or not made.is_current():
-            made = self._make(key, args, kwargs, scopes)
+            made = self._make(key, args, named, scopes)
+            kwargs = {**self._given, **named}  # a partial may give others by now
         elif not kwargs and not self._spread:
             self._quicken(key, made, (*extra, *args), len(extra))
         self._last = made
@@ -211,7 +213,7 @@ class GradFunction(Derivative, Generic[P]):
                 return made
             if not self._primal.is_current():
                 self._settle()
-            types = self._types(args, kwargs)
+            types = self._types(args, {**self._given, **kwargs})
             check_types(self._primal, self._items, types)
             made = self._compile(types, scopes)
             made.debug = debugging()

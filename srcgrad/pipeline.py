@@ -73,8 +73,8 @@ def _compiled(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]) -> C
 
 
 def _digests(known: list[Dependency]) -> dict[int, str]:
-    arrays = [place.value for place, t in known if isinstance(t, ty.Array)]
-    return {id(a): numba_text.describe(a) for a in arrays}
+    values = (place.value for place, _ in known)
+    return {id(v): numba_text.describe(v) for v in values if numba_text.holds_array(v)}
 
 
 def _stem(fn: ir.Function) -> str:

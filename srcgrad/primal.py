@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import sys
 import typing
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 from srcgrad.compiled import Compiled
+from srcgrad.dependencies import MISSING, Place, of_function, read
 from srcgrad.frontend import source
 from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
@@ -66,9 +68,8 @@ class Primal:
 
     def is_current(self) -> bool:
         """Whether the parameters are surely those that were found: code and defaults are."""
-        return self.is_plain() and all(
-            now is then for now, then in zip(_parts(self.fn), self.parts, strict=True)
-        )
+        now = _parts(self.fn) if self.is_plain() else ()
+        return len(now) == len(self.parts) and all(map(operator.is_, now, self.parts))
 
     def hints(self) -> dict[str, Any]:
         """Annotations as objects, also where they are written as text."""
@@ -153,7 +154,7 @@ def public_signature(primal: Primal, mode: str) -> inspect.Signature:
 
 
 def _parts(fn: FunctionType) -> tuple[Any, ...]:
-    return fn.__code__, fn.__defaults__, fn.__kwdefaults__
+    return tuple(read(Place("", fn, path, MISSING)) for path in of_function(fn))
 
 
 def _is_python(fn: Any) -> bool:

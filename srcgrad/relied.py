@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Iterator
 from types import FunctionType, MethodType
@@ -10,9 +11,10 @@ from typing import Any
 from srcgrad.analysis import special_methods
 from srcgrad.analysis.atoms import global_type
 from srcgrad.analysis.resolve import Program
-from srcgrad.dependencies import MISSING, OF_FUNCTIONS, Dependency, Place, read
+from srcgrad.dependencies import Dependency, Place, of_function, of_partial, read
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.ir.outside import member
 
 _OWN = "srcgrad"
 
@@ -24,19 +26,24 @@ def of(program: Program, target: Any) -> list[Dependency]:
         key = (at.root.kind, at.root.key, id(at.root.obj), at.path)
         if key in found:
             continue
-        value = MISSING if at.value is ir.MISSING else at.value
+        value = at.value
         module = at.root.key if at.root.kind == "module" else ""
         place = Place(module, at.root.obj, at.path, value)
-        if read(place) is value:
+        if read(place) is value or known == ty.Literal(read(place)):
             found[key] = place, known
     return list(found.values())
 
 
 def _all(program: Program, target: Any) -> Iterator[tuple[ir.Global, ty.Type]]:
     for fn in program.lowered:
-        yield from ((a, global_type(a)) for a in fn.meanings if _can_change(a))
-        for name in OF_FUNCTIONS:
-            yield _attribute(fn.fn, name)
+        for at in filter(_can_change, fn.meanings):
+            yield at, global_type(at)
+            if isinstance(at.value, functools.partial):
+                yield from (_below(at, *path) for path in of_partial(at.value))
+        for path in of_function(fn.fn):
+            yield _attribute(fn.fn, *path)
+    if isinstance(target, functools.partial):
+        yield from (_attribute(target, *path) for path in of_partial(target))
     if not isinstance(target, FunctionType | MethodType):
         yield from _method(type(target), "__call__")
     for facts in list(program._facts.values()):
@@ -62,11 +69,16 @@ def _can_change(place: ir.Global) -> bool:
 
 
 def _attribute(holder: Any, *path: str) -> tuple[ir.Global, ty.Type]:
-    value = holder
-    for name in path:
-        value = getattr(value, name, ir.MISSING)
     label = getattr(holder, "__qualname__", type(holder).__name__)
-    return ir.Global(ir.Root("namespace", label, holder), path, value), ty.Static(value)
+    return _below(ir.Global(ir.Root("namespace", label, holder), (), holder), *path)
+
+
+def _below(holder: ir.Global, *path: str) -> tuple[ir.Global, ty.Type]:
+    value = holder.value
+    for name in path:
+        value = member(value, name)
+    known = ty.Literal(value) if isinstance(value, str) else ty.Static(value)
+    return ir.Global(holder.root, (*holder.path, *path), value), known
 
 
 def _method(cls: type, name: str) -> Iterator[tuple[ir.Global, ty.Type]]:

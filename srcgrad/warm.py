@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache as cached
-from types import FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,14 @@ import numpy as np
 from srcgrad._version import __version__
 from srcgrad.analysis.typeof import value_type
 from srcgrad.debug import debugging
-from srcgrad.dependencies import MISSING, OF_FUNCTIONS, Dependency, Place, read
+from srcgrad.dependencies import (
+    MISSING,
+    Dependency,
+    Place,
+    is_of_function,
+    of_function,
+    read,
+)
 from srcgrad.errors import SourceUnavailable, shown_file
 from srcgrad.frontend import source
 from srcgrad.frontend.namespace import Namespace, held
@@ -95,7 +102,7 @@ def find(asked: str, target: FunctionType) -> Answer | None:
         for fn, (_, described) in zip(functions[1:], meta["functions"][1:], strict=True):
             if same.setdefault(id(fn), _function(fn)) != described:
                 return None
-        known = [_of_function(fn, name) for fn in functions for name in OF_FUNCTIONS]
+        known = [_of_function(fn, path) for fn in functions for path in of_function(fn)]
         for number, module, path, described in meta["places"]:
             place = _place(functions, number, module, tuple(path))
             now = same.get(id(place.value))
@@ -136,7 +143,7 @@ def _meta(target: FunctionType, made: Compiled) -> dict[str, Any]:
     functions = list({id(fn): fn for fn in (target, *lowered)}.values())
     places = []
     for place, known in made.globals:
-        if place.path[0] in OF_FUNCTIONS and place.obj in functions:
+        if is_of_function(place) and place.obj in functions:
             continue  # the functions themselves are described
         number, module = _where(functions, place)
         places.append([number, module, list(place.path), _described(place.value, known)])
@@ -168,9 +175,9 @@ def _place(functions: list[Any], number: int, module: str, path: tuple[str, ...]
     return Place(module, holder, path, read(empty))
 
 
-def _of_function(fn: FunctionType, name: str) -> Dependency:
-    value = getattr(fn, name)
-    return Place("", fn, (name,), value), ty.Static(value)
+def _of_function(fn: FunctionType, path: tuple[str, ...]) -> Dependency:
+    value = read(Place("", fn, path, MISSING))
+    return Place("", fn, path, value), ty.Static(value)
 
 
 def _reached(module: str, qualname: str) -> Any:
@@ -241,29 +248,33 @@ def _described(value: Any, known: ty.Type) -> Described:
 def _static(value: Any) -> Described:
     if isinstance(value, ModuleType):
         return ["module", value.__name__]
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    name = name or getattr(value, "__name__", None)
-    if isinstance(value, np.ufunc):
-        module = module or "numpy"
-    if _is_library(module):
-        return ["library", type(value).__name__, module, name]
+    found = _library(value)
+    if found is not None:
+        return found
     if isinstance(value, FunctionType):
         return ["function", *_function(value)]
     raise _Indescribable
 
 
-def _is_library(module: Any) -> bool:
-    top = str(module).partition(".")[0]
-    return top in (
-        "numpy",
-        "scipy",
-        "math",
-        "cmath",
-        "builtins",
-        "operator",
-        "functools",
-        "itertools",
-    )
+def _library(value: Any) -> Described | None:
+    """An object of a library by its place there, or by the object whose method it is."""
+    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
+    home = str(getattr(value, "__module__", None)).removeprefix("_")  # `_operator`
+    for module, found in ((home, name), *_usual_places(value)):
+        if module.partition(".")[0] in _LIBRARIES and _reached(module, str(found)) is value:
+            return ["library", module, found]
+    if isinstance(value, BuiltinFunctionType | MethodType):
+        of = _library(value.__self__)  # `np.add.at`, `scipy.stats.norm.logpdf`
+        return None if of is None else ["method", *of, value.__name__]
+    return None
+
+
+def _usual_places(value: Any) -> list[tuple[str, Any]]:
+    """Where objects are found that don't say in which module they are."""
+    if isinstance(value, np.ufunc):
+        return [("numpy", value.__name__), ("scipy.special", value.__name__)]
+    distribution = getattr(value, "name", None)
+    return [("scipy.stats", distribution)] if isinstance(distribution, str) else []
 
 
 def _type(t: ty.Type) -> Described:

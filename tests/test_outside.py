@@ -130,3 +130,47 @@ def test_refused(fn, typed):
     with pytest.raises(sg.SrcgradError):
         sg.grad(fn, specialize=typed)(X)
     np.testing.assert_array_equal(BUFFER, before)
+
+
+# ---- arrays from outside that are not plain ones ---------------------------------
+
+MASKED = np.ma.masked_array([1.0, 2.0, 3.0], [0, 1, 0])
+MATRIX = np.array([[1.0, 2.0], [3.0, 4.0]]).view(np.matrix)
+
+
+def multiplied(x):
+    return (MASKED * x).sum()
+
+
+def summed(x):
+    return np.sum(np.multiply(MATRIX, x))
+
+
+def power_of_a_matrix(x):
+    return np.sum(MATRIX * MATRIX * x)
+
+
+def given(x, weights):
+    return np.sum(x * weights)
+
+
+def converted(x):
+    return np.sum(np.asarray(MATRIX) * x) + float(MASKED.sum()) * x
+
+
+@pytest.mark.parametrize("specialize", [True, False])
+def test_subclasses_with_a_meaning_of_their_own_are_refused(specialize: bool) -> None:
+    for f in (multiplied, summed, power_of_a_matrix):
+        with pytest.raises(sg.SrcgradError, match="no derivative rule"):
+            sg.grad(f, specialize=specialize)(1.5)
+        with pytest.raises(sg.SrcgradError, match="no derivative rule"):
+            sg.jvp(f, specialize=specialize)(1.0, 1.5)
+    with pytest.raises(sg.SrcgradError, match="of a MaskedArray: it is a subclass of ndarray"):
+        sg.grad(given, specialize=specialize)(X, MASKED)
+    assert sg.grad(converted, specialize=specialize)(1.5) == 14.0
+
+
+def test_subclasses_that_change_no_operator_are_taken(tmp_path) -> None:
+    weights = np.memmap(tmp_path / "weights", float, "w+", shape=3)
+    weights[:] = W
+    assert np.array_equal(sg.grad(given)(X, weights), W)

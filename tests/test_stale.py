@@ -360,3 +360,99 @@ def test_a_module_that_is_imported_anew(place: Place) -> None:
     second.K[0] = 5.0
     assert sg.grad(second.f)(1.0) == 5.0
     assert df(1.0) == 2.0  # that of the first module, which is still there
+
+
+# ---- what is changed without a name being bound anew -----------------------------
+
+
+def test_default_values_changed_in_their_dictionary(place: Place) -> None:
+    module = place.module("""
+        import numpy as np
+        def inner(x, *, k=2.0, fn=np.sin): return k * fn(x)
+        def f(x): return inner(x)
+    """)
+    own, called = sg.grad(module.inner), sg.grad(module.f)
+    assert (own(0.0), called(0.0)) == (2.0, 2.0)
+    module.inner.__kwdefaults__["k"] = 3.0
+    assert (own(0.0), called(0.0)) == (3.0, 3.0)
+    module.inner.__kwdefaults__["fn"] = np.sinh
+    assert (own(1.0), called(1.0)) == (pytest.approx(3.0 * np.cosh(1.0)),) * 2
+
+
+def test_a_partial_that_is_changed(place: Place) -> None:
+    module = place.module("""
+        from functools import partial
+        def inner(x, k=1.0, n=1.0): return k * x + n * x
+        held = partial(inner, k=2.0)
+        def f(x): return held(x)
+    """)
+    own, called = sg.grad(module.held), sg.grad(module.f)
+    assert (own(1.0), called(1.0)) == (3.0, 3.0)
+    module.held.keywords["k"] = 5.0
+    assert (own(1.0), called(1.0)) == (6.0, 6.0)
+    module.held.keywords["n"] = 2.0
+    assert (own(1.0), called(1.0)) == (7.0, 7.0)
+    module.held.__setstate__((module.inner, (), {"k": 9.0}, {}))
+    assert (own(1.0), called(1.0)) == (10.0, 10.0)
+
+
+def test_an_object_that_gets_a_method_or_a_class(place: Place) -> None:
+    module = place.module("""
+        class Model:
+            def energy(self, x): return 2.0 * x
+        class Other:
+            def energy(self, x): return 7.0 * x
+        model = Model()
+        def own(x): return 9.0 * x
+        def f(x): return model.energy(x)
+        def given(x, model): return model.energy(x)
+    """)
+    df, dg = sg.grad(module.f), sg.grad(module.given)
+    assert (df(1.0), dg(1.0, module.model)) == (2.0, 2.0)
+    module.model.energy = module.own
+    assert df(1.0) == 9.0
+    with pytest.raises(sg.SrcgradError, match="energy: its object is not known"):
+        dg(1.0, module.model)
+    del module.model.energy
+    assert (df(1.0), dg(1.0, module.model)) == (2.0, 2.0)
+    module.model.__class__ = module.Other
+    assert (df(1.0), dg(1.0, module.model)) == (7.0, 7.0)
+
+
+FROZEN = """
+import numpy as np
+WEIGHTS, PAIR = np.ones(3), (np.ones(3), 2.0)
+def default(x, w=WEIGHTS): return np.sum(w * x)
+def called(x): return default(x)
+def pair(x): return np.sum(PAIR[0] * x) * PAIR[1]
+def make():
+    held = np.ones(3)
+    def closed(x): return np.sum(held * x)
+    def through(x):
+        def inner(n): return held[n]
+        return inner(0) * x + 2.0 * x
+    return closed, through, held
+closed, through, HELD = make()
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "array", "before", "after"),
+    [
+        ("default", "WEIGHTS", 3.0, 7.0),
+        ("called", "WEIGHTS", 3.0, 7.0),
+        ("pair", "PAIR", 6.0, 14.0),
+        ("closed", "HELD", 3.0, 7.0),
+        ("through", "HELD", 3.0, 7.0),
+    ],
+)
+def test_arrays_that_numba_froze(
+    place: Place, function: str, array: str, before: float, after: float
+) -> None:
+    pytest.importorskip("numba")
+    module = place.module(FROZEN)
+    df = sg.grad(getattr(module, function), backend="numba")
+    assert df(1.0) == before
+    held = getattr(module, array)
+    (held[0] if isinstance(held, tuple) else held)[0] = 5.0
+    assert df(1.0) == sg.grad(getattr(module, function), backend="numba")(1.0) == after

@@ -165,6 +165,38 @@ def test_a_builtin_that_is_shadowed_later(place: Place) -> None:
     assert found == (pytest.approx(np.exp(-0.5)), 1)
 
 
+LIBRARY = """
+import functools, operator
+import numpy as np
+from scipy import stats
+def scaled(k, x): return k * x
+HELD = {}
+def f(x):
+    return HELD(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("held", "expected", "again"),
+    [
+        ("functools.partial(scaled, 2.0)", 2.0, 1),
+        ("functools.partial(scaled, 5.0)", 5.0, 1),
+        ("stats.norm.logpdf", -0.5, 0),
+        ("stats.cauchy.logpdf", -0.8, 0),
+        ("operator.neg", -1.0, 0),
+    ],
+)
+def test_objects_of_libraries_are_told_apart(
+    place: Place, held: str, expected: float, again: int
+) -> None:
+    """By their place in the library; what has none is compiled as ever."""
+    other = place.module(LIBRARY.replace("{}", "stats.logistic.logpdf"))
+    place.compiled(other, 0.5)
+    text = LIBRARY.replace("{}", held)
+    assert place.compiled(place.module(text), 0.5) == (pytest.approx(expected), 1)
+    assert place.compiled(place.module(text), 0.5) == (pytest.approx(expected), again)
+
+
 def test_modes_types_and_options_are_questions_of_their_own(place: Place) -> None:
     made = [
         lambda f: sg.grad(f)(0.5),

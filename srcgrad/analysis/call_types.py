@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis import probe, special_methods, user_rules
+from srcgrad.analysis import odd_arrays, probe, special_methods, user_rules
 from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters
 from srcgrad.analysis.dims import neutral, plain_dims
 from srcgrad.analysis.object_types import ObjectTypes
@@ -239,22 +239,19 @@ class CallTypes(ObjectTypes):
                 return self.invoke_object(stmt, other, args, kwargs, args[0])
             self.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))
             return ty.UNKNOWN
+        atoms = [ir.unstar(a) for a in args]
+        given = list(map(self.known, atoms))
+        named = {k: self.known(v) for k, v in kwargs if k is not None}
         if counts(bound):
             self.target(stmt, Constant(ty.UNKNOWN))
-            return probe.result_type(
-                entry.target,
-                [self.known(ir.unstar(a)) for a in args],
-                {k: self.known(v) for k, v in kwargs if k is not None},
-            )
-        self.target(stmt, Library(entry, bound))
-        if not entry.pure or any(isinstance(a, ir.Star) for a in args):
+            return probe.result_type(entry.target, given, named)
+        odd = odd_arrays.refusal(map(self.atom, atoms), entry.name)
+        self.target(stmt, odd[0] if odd else Library(entry, bound))
+        starred = any(isinstance(a, ir.Star) for a in args) or any(k is None for k, _ in kwargs)
+        if odd or not entry.pure or starred:
             return ty.UNKNOWN
-        if any(k is None for k, _ in kwargs):
-            return ty.UNKNOWN
-        given = [self.known(ir.unstar(a)) for a in args]
-        named = {k: self.known(v) for k, v in kwargs if k is not None}
         found = probe.result_type(entry.target, given, named)
-        return self.facts.extents.library(found, entry, [ir.unstar(a) for a in args], dict(bound))
+        return self.facts.extents.library(found, entry, atoms, dict(bound))
 
     # ---- user functions ----
 

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from srcgrad.analysis import probe, special_methods
+from srcgrad.analysis import odd_arrays, probe, special_methods
 from srcgrad.analysis.atoms import atom_type
 from srcgrad.analysis.dims import plain_dims
 from srcgrad.analysis.facts import Facts
@@ -150,6 +150,10 @@ class Inference(MemberTypes):
 
     def operator(self, op: str, args: tuple[ir.Atom, ...], stmt: ir.Stmt) -> ty.Type | None:
         kinds = [self.atom(a) for a in args]
+        odd = odd_arrays.refusal(kinds, op)
+        if odd is not None:
+            self.target(stmt, odd[0])
+            return odd[1]
         if isinstance(stmt, ir.Assign) and stmt.inplace is not None:
             name = special_methods.in_place(kinds[0], op)
             if name is not None:  # the next round has the call in its place

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 
-from srcgrad.analysis import probe, special_methods
+from srcgrad.analysis import odd_arrays, probe, special_methods
 from srcgrad.analysis.binding import bind_library
 from srcgrad.analysis.call_types import CallTypes, counts
 from srcgrad.analysis.container_types import CONTAINER_METHODS
@@ -32,7 +32,7 @@ class MemberTypes(CallTypes):
     def method(self, expr: ir.Method, stmt: ir.Stmt) -> ty.Type | None:
         obj = self.atom(expr.obj)
         assert obj is not None
-        if isinstance(obj, ty.Object):
+        if isinstance(obj, ty.Object) and not odd_arrays.is_odd(obj.cls):
             found = inspect.getattr_static(obj.cls, expr.name, None)
             if isinstance(found, staticmethod | classmethod):
                 value = getattr(obj.cls, expr.name)

@@ -23,6 +23,7 @@ from srcgrad.frontend.lower import lower
 from srcgrad.frontend.resolve import Handed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.ir.outside import member
 from srcgrad.ir.verify import checked
 from srcgrad.rules import registry
 from srcgrad.rules.registry import Entry
@@ -70,7 +71,7 @@ def _is_same(a: ir.Global) -> bool:
     else:
         found = a.root.obj
     for part in a.path:
-        found = getattr(found, part, ir.MISSING)
+        found = member(found, part)
     return found is a.value
 
 

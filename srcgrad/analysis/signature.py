@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis.typeof import is_namedtuple, item_type, type_of
+from srcgrad.analysis.typeof import has_own_methods, is_namedtuple, item_type, type_of
 from srcgrad.ir.types import Array, Dict, List, Literal, Number, Object, Static, Tuple, Type
 
 Key = tuple[tuple[Any, ...], tuple[Any, ...]]
@@ -103,7 +103,7 @@ def _part(a: Any) -> Any:
         return _Group(list, tuple(dict.fromkeys(map(_part, a))))
     if cls is dict:
         return _mapping(a)
-    if dataclasses.is_dataclass(a):
+    if dataclasses.is_dataclass(a) and not has_own_methods(a):
         names = tuple(f.name for f in dataclasses.fields(a))
         return _Group(type(a), tuple(_part(getattr(a, name)) for name in names), names)
     return _Typed(type_of(a))

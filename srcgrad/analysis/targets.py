@@ -87,5 +87,22 @@ class Uncharted:
     why: str
     pending: bool = False  # the next form of the function says it in another way
 
+    @property
+    def text(self) -> str:
+        """As a message goes on: no derivative rule for ..."""
+        return f"{self.what}: {self.why}" if self.why else self.what
 
+    @property
+    def fixes(self) -> list[str]:
+        """What can be done; a rule can be given only for what has a name.
+
+        >>> Uncharted("the method e", "its object is not known").fixes
+        ['mark the value constant with srcgrad.stop_gradient(...)']
+        """
+        named = all(part.isidentifier() for part in self.what.split("."))
+        rule = [f"give a rule with @srcgrad.rule({self.what})"] if named else []
+        return [*rule, "mark the value constant with srcgrad.stop_gradient(...)"]
+
+
+UNNAMED = Uncharted("this operation", "")
 Target = Library | User | Container | Construct | Constant | Uncharted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import types
 import typing
 from typing import Any
@@ -83,20 +84,46 @@ def _instance(value: Any, cls: type) -> Type:
         return Other(cls)
     if isinstance(value, np.dtype):
         return Other(np.dtype)
+    if isinstance(value, set | frozenset) or has_own_methods(value):
+        return UNKNOWN
     if dataclasses.is_dataclass(value):
         fields = dataclasses.fields(value)
         return Object(cls, tuple((f.name, type_of(getattr(value, f.name))) for f in fields))
-    return UNKNOWN if isinstance(value, set | frozenset) else Object(cls)
+    return Object(cls)
+
+
+def has_own_methods(value: Any) -> bool:
+    """Whether attributes of an object hide methods of its class, which then tells nothing of them.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> model = type("Model", (), {"energy": lambda self, x: x})()
+        >>> has_own_methods(model)
+        False
+        >>> model.energy = abs
+        >>> has_own_methods(model)
+        True
+    """
+    own = getattr(value, "__dict__", None)
+    if not own:
+        return False
+    return any(
+        inspect.isroutine(vars(base)[name])
+        for base in type(value).__mro__[:-1]
+        for name in own.keys() & vars(base).keys()
+    )
 
 
 def value_type(value: Any) -> Type:
     """Containers read from outside may change between calls: of what they hold only the classes
     of objects are told, in which methods and operators are looked up."""
+    if dataclasses.is_dataclass(value) and not is_static(value):  # whose fields need no look
+        return UNKNOWN if has_own_methods(value) else Object(type(value))
     found = type_of(value)
     if isinstance(value, dict | list | tuple | set):
         inside = generic(found)
         return Other(type(value)) if inside == UNKNOWN else inside
-    return Object(found.cls) if isinstance(found, Object) else found
+    return found
 
 
 def is_namedtuple(cls: type) -> bool:

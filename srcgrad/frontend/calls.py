@@ -16,7 +16,14 @@ import numpy as np
 from srcgrad.frontend import comprehensions, functional
 from srcgrad.frontend.expressions import held, unpacked
 from srcgrad.frontend.functions import function_atom
-from srcgrad.frontend.resolve import Handed, callee, check_attribute, extend, fold
+from srcgrad.frontend.resolve import (
+    Handed,
+    callee,
+    check_attribute,
+    extend,
+    fold,
+    own_function,
+)
 from srcgrad.frontend.scope import Scope, expression, lowers
 from srcgrad.ir.nodes import Atom, Call, Expr, Global, Method, Root, Star, Var
 
@@ -131,7 +138,10 @@ def _method(scope: Scope, node: ast.Call, func: ast.Attribute) -> Expr:
     check_attribute(scope, func)
     obj = held(scope, func.value, (*node.args, *node.keywords))
     args, kwargs = arguments(scope, node, "keep" if func.attr in _KEEPING_METHODS else "call")
-    inner = extend(scope.session, obj, func.attr) if isinstance(obj, Global) else None
+    inner = None
+    if isinstance(obj, Global):
+        extended = extend(scope.session, obj, func.attr)
+        inner = extended or own_function(scope.session, obj, func.attr)
     if inner is not None:
         return Call(inner, args, kwargs)
     return Method(obj, func.attr, args, kwargs)

@@ -272,6 +272,20 @@ def extend(session: Session, found: Global, name: str) -> Global | None:
     return (module_path(value) if isinstance(value, ModuleType) else None) or inner
 
 
+def own_function(session: Session, found: Global, name: str) -> Global | None:
+    """`found.name` when an object has a function of its own there, which is no method."""
+    own = getattr(found.value, "__dict__", None)
+    if not isinstance(own, dict):
+        return None
+    value = own.get(name, MISSING)
+    session.relies_on(Global(found.root, (*found.path, "__dict__", name), value))
+    return Global(found.root, (*found.path, name), value) if _is_function(value) else None
+
+
+def _is_function(value: object) -> bool:
+    return isinstance(value, FunctionType | BuiltinFunctionType | np.ufunc)
+
+
 def fold(scope: Scope, node: ast.expr) -> Global | None:
     """The global that a dotted name stands for, if it stands for one.
 

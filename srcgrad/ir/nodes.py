@@ -12,6 +12,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
+from srcgrad.ir.outside import MISSING as MISSING
+
 # ---- places ----------------------------------------------------------------
 
 
@@ -85,13 +87,6 @@ class Global:
     path: tuple[str, ...]
     value: Any = field(compare=False, hash=False, repr=False)
 
-
-class _Missing:
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING = _Missing()
 
 Atom = Var | Const | Global
 

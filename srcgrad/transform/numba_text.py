@@ -195,16 +195,27 @@ def notes(module: Module, sources: Mapping[str, str]) -> list[ast.stmt]:
     """Comments with what Numba's own cache does not look at: values of globals and the sources of
     functions called; another value makes another text, which is compiled anew."""
     out: list[ast.stmt] = []
-    for name, place in sorted(module.frozen.items()):
-        out.append(Comment(f"Compiled for {name} = {describe(place.value)}."))
+    values = {name: place.value for name, place in module.frozen.items()}
+    values |= {name: value for name, value in module.objects.items() if holds_array(value)}
+    for name, value in sorted(values.items()):
+        out.append(Comment(f"Compiled for {name} = {describe(value)}."))
     if sources:
         text = "\n".join(f"{k.rsplit(':', 1)[-1]} {v}" for k, v in sorted(sources.items()))
         out.append(Comment(f"Sources: {hashlib.sha256(text.encode()).hexdigest()[:16]}."))
     return out
 
 
+def holds_array(value: Any) -> bool:
+    """Whether Numba, which freezes a value, would miss that an array in it is written to."""
+    if isinstance(value, tuple):
+        return any(map(holds_array, value))
+    return isinstance(value, np.ndarray)
+
+
 def describe(value: Any) -> str:
     """A frozen value: the value where it is short, else a digest of it."""
+    if isinstance(value, tuple) and holds_array(value):
+        return f"({', '.join(map(describe, value))})"
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()[:16]
         return f"array {value.dtype}{list(value.shape)} {digest}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from srcgrad.analysis.effects import surely_copies
-from srcgrad.analysis.targets import Uncharted
+from srcgrad.analysis.targets import UNNAMED, Uncharted
 from srcgrad.errors import MissingRule, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -167,17 +167,13 @@ class Places(Adjoints):
 
     def no_rule(self, stmt: ir.Stmt, expr: ir.Expr, target: object) -> Exception:
         atoms = [a for a in ir.operands(expr) if isinstance(a, ir.Var) and self.unit.is_active(a)]
-        what = target.what if isinstance(target, Uncharted) else "this operation"
-        why = f": {target.why}" if isinstance(target, Uncharted) and target.why else ""
+        missing = target if isinstance(target, Uncharted) else UNNAMED
         return located(
             MissingRule,
             stmt.loc,
-            f"no derivative rule for {what}{why}",
+            f"no derivative rule for {missing.text}",
             chain=self.chain(atoms[0].name) if atoms else (),
-            fixes=[
-                f"give a rule with @srcgrad.rule({what})",
-                "mark the value constant with srcgrad.stop_gradient(...)",
-            ],
+            fixes=missing.fixes,
         )
 
     def chain(self, name: str) -> list[tuple[str, int]]:

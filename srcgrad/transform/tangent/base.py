@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from srcgrad.analysis.needs import NeedsTable
 from srcgrad.analysis.partials import _names, environment, jvp_terms, same_shape
-from srcgrad.analysis.targets import Library, Packed, Uncharted, bound_atoms
+from srcgrad.analysis.targets import UNNAMED, Library, Packed, Uncharted, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import MissingRule, located
 from srcgrad.ir import nodes as ir
@@ -189,17 +189,14 @@ class Base:
         self.emit(syn.assign(self.dot_name(name), e))
 
     def no_rule(self, stmt: ir.Stmt, expr: ir.Expr, target: object) -> Exception:
-        what = target.what if isinstance(target, Uncharted) else "this operation"
+        missing = target if isinstance(target, Uncharted) else UNNAMED
         atoms = [a for a in ir.operands(expr) if isinstance(a, ir.Var) and self.active(a)]
         return located(
             MissingRule,
             stmt.loc,
-            f"no derivative rule for {what}",
+            f"no derivative rule for {missing.text}",
             chain=self.unit.act.chain(atoms[0].name) if atoms else (),
-            fixes=[
-                f"give a rule with @srcgrad.rule({what})",
-                "mark the value constant with srcgrad.stop_gradient(...)",
-            ],
+            fixes=missing.fixes,
         )
 
 
