@@ -35,6 +35,11 @@ class Again:
     _rerun: dict[str, ir.Assign | None] = field(default_factory=dict)
     reran: set[str] = field(default_factory=set)  # variables that the reverse sweep makes again
 
+    def forget(self) -> None:
+        """The unit has another body."""
+        for table in (self._again, self._places, self._writers, self._rerun, self.reran):
+            table.clear()
+
     # ---- running a definition again ----
 
     def rerun(self, name: str) -> ir.Assign | None:

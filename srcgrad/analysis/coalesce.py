@@ -89,7 +89,7 @@ class _Table:
             term = vjp_term(self.facts, call, param, b, out)
             if term is None:
                 continue
-            self._keep(term.reads())
+            self._keep(term.reads)
             if term.reads_out():
                 self._keep((stmt.target,))
             for a in bound_atoms(b):

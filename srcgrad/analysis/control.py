@@ -110,6 +110,7 @@ class Instrument:
     marker_of: dict[int, str] = field(default_factory=dict)  # loop sid (or FUNCTION) -> marker
     site: dict[int, int] = field(default_factory=dict)  # exit sid -> its number
     sids: Any = None
+    added: bool = False  # some statement
 
     def run(self) -> ir.Block:
         body = self.unit.body
@@ -209,6 +210,7 @@ class Instrument:
     # ---- rewriting ----
 
     def fresh(self, target: str, value: ir.Expr, loc: ir.Loc) -> ir.Assign:
+        self.added = True
         return ir.Assign(next(self.sids), loc, ir.Var(target), value)
 
     def block(self, block: ir.Block, levels: tuple[int, ...]) -> ir.Block:

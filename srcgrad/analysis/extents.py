@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +48,7 @@ class Extents:
 
     fn: ir.Function
     types: Mapping[str, ty.Type]
+    missed: set[str] = field(default_factory=set)  # variables that were read without a type
 
     # ---- results ----
 
@@ -225,7 +226,10 @@ class Extents:
 
     def of(self, atom: ir.Atom | ir.Key) -> ty.Type | None:
         if isinstance(atom, ir.Var):
-            return self.types.get(atom.name)
+            found = self.types.get(atom.name)
+            if found is None:
+                self.missed.add(atom.name)
+            return found
         if isinstance(atom, ir.Const):
             return ty.Number(int) if type(atom.value) is int else None
         return None
@@ -233,7 +237,7 @@ class Extents:
     def dtype(self, atom: ir.Atom) -> ir.Const | None:
         """The dtype that a variable bound to `u.dtype` holds, where that of u is known."""
         match self.definition(atom):
-            case ir.Attr(ir.Var(name), "dtype") if isinstance(t := self.types.get(name), ty.Array):
+            case ir.Attr(ir.Var() as array, "dtype") if isinstance(t := self.of(array), ty.Array):
                 return ir.Const(t.dtype)
         return None
 

@@ -1,7 +1,8 @@
 """Types of variables and targets of calls, by running to a fixed point over the program.
 
 The walk is optimistic: a variable has no type until an assignment gives it one; further
-assignments join.  Calls of user functions are inferred for the argument types at hand.
+assignments join.  Calls of user functions are inferred for the argument types at hand.  Another
+round is made only where a type changed after it had been read.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Inference(MemberTypes):
     program: Program
     facts: Facts
     changed: bool = False
+    early: bool = False  # some type was read before it was final
     widen: bool = False
     scopes: list[Mapping[Hashable, Entry]] = field(default_factory=list)
 
@@ -42,9 +44,10 @@ class Inference(MemberTypes):
         names = [p.name for p in fn.params] + list(fn.free)
         facts.types |= facts.extents.arguments(names, facts.params)
         for k in range(_ROUNDS + 3):
-            self.changed, self.widen = False, k >= _ROUNDS
+            self.changed, self.early, self.widen = False, False, k >= _ROUNDS
+            facts.extents.missed.clear()
             self.block(fn.body)
-            if not self.changed:
+            if not self.changed or not (self.early or self.program.is_recursive):
                 break
         return facts
 
@@ -77,6 +80,7 @@ class Inference(MemberTypes):
                     new = found if old is None else ty.join(old, found)
                     if new != old:
                         self.facts.result, self.changed = new, True
+                        self.early |= old is not None
             case ir.Verbatim():
                 for v in stmt.writes:
                     self.bind(v.name, ty.UNKNOWN)
@@ -101,9 +105,13 @@ class Inference(MemberTypes):
             new = ty.UNKNOWN
         if new != old:
             self.facts.types[name], self.changed = new, True
+            self.early |= old is not None or name in self.facts.extents.missed
 
     def atom(self, a: ir.Atom) -> ty.Type | None:
-        return atom_type(a, self.facts.types)
+        found = atom_type(a, self.facts.types)
+        if found is None and isinstance(a, ir.Var):
+            self.facts.extents.missed.add(a.name)
+        return found
 
     # ---- expressions ----
 

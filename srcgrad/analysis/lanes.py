@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srcgrad.analysis.partials import Term
-from srcgrad.analysis.targets import Library, User, bound_atoms
+from srcgrad.analysis.targets import Library, Target, User, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -57,6 +57,14 @@ def source(term: Term) -> str | None:
     return "finite" if entry.target is np.divide and term.param == "x2" else None
 
 
+def _may_choose(target: Target) -> bool:
+    """Whether a term of a call can be the source of a mask."""
+    if not isinstance(target, Library):
+        return False
+    fn = target.entry.target
+    return fn is np.divide or id(fn) in _WHERE
+
+
 def passage(term: Term) -> str | None:
     """How a mask gets from the result of a call to an operand: "same" lanes, "reduce", "move"."""
     entry = term.entry
@@ -76,7 +84,7 @@ def reads_data(term: Term) -> bool:
     """Whether a formula does more with the cotangent than scale or move it."""
     if passage(term) == "move" or term.entry.target in (np.sum, np.mean):
         return False
-    return term.reads_out() or any(not isinstance(a, ir.Const) for a in term.reads())
+    return term.reads_out() or any(not isinstance(a, ir.Const) for a in term.reads)
 
 
 @dataclass
@@ -91,6 +99,10 @@ class Lanes:
 
     def run(self) -> Lanes:
         """Find them; uses come before definitions when a block is walked backwards."""
+        if not self.unit.spec.lanes and not any(
+            map(_may_choose, self.unit.facts.targets.values())
+        ):
+            return self
         self.block(self.unit.body)
         # A mask is of use where a formula could make something else of a zero.
         useful: set[str] = set()

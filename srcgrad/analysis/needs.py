@@ -154,8 +154,8 @@ class NeedsTable(Again):
                     self._result(out, stmt)
             case Library():
                 for term in self.library_terms(stmt, expr, target):
-                    names, contents = self.roots_of(term.values())
-                    out.before |= names | self.shapes_of(term.shapes())
+                    names, contents = self.roots_of(term.values)
+                    out.before |= names | self.shapes_of(term.shapes)
                     out.contents |= contents
                     if term.reads_out() and isinstance(stmt, ir.Assign):
                         out.after.add(stmt.target.name)
@@ -254,7 +254,7 @@ class NeedsTable(Again):
         assert isinstance(stmt.value, ir.Op)
         if isinstance(target, Library):
             for term in self.library_terms(stmt, stmt.value, target):
-                names, contents = self.roots_of(term.reads())
+                names, contents = self.roots_of(term.reads)
                 out.before |= names
                 out.contents |= contents
                 if term.reads_out():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class Term:
     raw: ast.expr | None = None  # the formula with the names of `let` in place
     alone: bool = False  # the operand is the only array, so that the result has its shape
 
+    @cached_property
     def reads(self) -> tuple[ir.Atom, ...]:
         """The atoms that the formula reads (the result's own value is `out`)."""
         out: list[ir.Atom] = []
@@ -50,17 +52,20 @@ class Term:
                 out.append(b)
         return tuple(out)
 
+    @cached_property
     def values(self) -> tuple[ir.Atom, ...]:
         """Those of which more than the shape is read."""
-        shapes = self.shapes()
-        return tuple(a for a in self.reads() if a not in shapes)
+        return tuple(a for a in self.reads if a not in self.shapes)
 
+    @cached_property
     def shapes(self) -> tuple[ir.Atom, ...]:
         """The atoms of which the formula reads the shape only."""
-        only = [n for n in _names(self.formula) if n not in ("g", "out", *valued(self.formula))]
+        names, only = _names(self.formula), _shaped(self.formula)
         found = [b for n in only if isinstance(b := self.env.get(n), ir.Var)]
-        other = {n: b for n, b in self.env.items() if n in _names(self.formula) and n not in only}
-        kept = [a for b in other.values() if not isinstance(b, ast.expr) for a in bound_atoms(b)]
+        if not found:
+            return ()
+        other = [b for n in names if n not in only and (b := self.env.get(n)) is not None]
+        kept = [a for b in other if not isinstance(b, ast.expr) for a in bound_atoms(b)]
         return tuple(a for a in found if a not in kept)
 
     @staticmethod
@@ -105,22 +110,30 @@ def valued(node: ast.AST) -> set[str]:
     return set().union(*map(valued, ast.iter_child_nodes(node)))
 
 
-_KNOWN: dict[int, tuple[ast.expr, tuple[str, ...]]] = {}  # by id of the node, kept alive here
+# By id of a formula, which is kept alive here: the names in it, those it reads the shape of.
+_KNOWN: dict[int, tuple[ast.expr, tuple[str, ...], tuple[str, ...]]] = {}
 
 
 def _names(node: ast.expr) -> tuple[str, ...]:
     """Free names of a formula, each once, in order of appearance; formulas are never changed."""
+    return _known(node)[1]
+
+
+def _shaped(node: ast.expr) -> tuple[str, ...]:
+    """Those of which it reads no more than shape and dtype."""
+    return _known(node)[2]
+
+
+def _known(node: ast.expr) -> tuple[ast.expr, tuple[str, ...], tuple[str, ...]]:
     known = _KNOWN.get(id(node))
     if known is not None and known[0] is node:
-        return known[1]
-    seen: dict[str, None] = {}
-    for n in asts.walk(node):
-        if isinstance(n, ast.Name):
-            seen.setdefault(n.id)
+        return known
+    seen = {n.id: None for n in asts.walk(node) if isinstance(n, ast.Name)}
+    read = {"g", "out", *valued(node)}
     if len(_KNOWN) > 20_000:
         _KNOWN.clear()
-    _KNOWN[id(node)] = (node, tuple(seen))
-    return tuple(seen)
+    made = _KNOWN[id(node)] = (node, tuple(seen), tuple(n for n in seen if n not in read))
+    return made
 
 
 def environment(call: Library) -> dict[str, Bound | ast.expr]:
@@ -270,7 +283,7 @@ def takes_thin(term: Term, operand: ty.Type, out: ty.Type) -> bool:
 
 def stays_thin(facts: Facts, term: Term, out: ty.Type) -> bool:
     """Whether the value of a formula given one number is again one number."""
-    types = [facts.of(a) for a in term.reads() if not isinstance(a, ir.Const)]
+    types = [facts.of(a) for a in term.reads if not isinstance(a, ir.Const)]
     if term.alone and any(isinstance(t, ty.Array) for t in types):
         return False
     return not term.reads_out() and not any(same_shape(out, t) for t in types)
@@ -351,8 +364,6 @@ def _must_drop_imaginary(operand: ty.Type, out: ty.Type) -> bool:
 
 
 def _is_complex(t: ty.Type) -> bool:
-    import numpy as np
-
     match t:
         case ty.Number(cls):
             return issubclass(cls, complex | np.complexfloating)

@@ -92,17 +92,18 @@ def record(unit: Unit, names: Names) -> Recording:
     found.reversed_ = reversed_(unit, {*flow.undone, *flow.saved})
     work = Instrument(unit, needs, names, found.reversed_, flow.needed_anywhere())
     body = work.run()
-    unit.refresh(body)
     found.control = work.control
-    found.states = states_of(unit)
-    needs._again.clear()
-    needs._places.clear()
-    needs._writers.clear()
-    needs._rerun.clear()
-    needs.reran.clear()
-    flow = _Flow(found)
-    flow.run()
-    found.reversed_ = reversed_(unit, {*flow.undone, *flow.saved})
+    if work.added:
+        unit.refresh(body)
+        found.states = states_of(unit)
+        needs.forget()
+    if work.added or not all(map(ir.is_simple, unit.body)):
+        # Once more, with what the reverse sweep asks of branches and loops.
+        same = () if work.added else [k for k in flow.cache if ir.is_simple(unit.by_sid[k])]
+        known = {k: flow.cache[k] for k in same}
+        flow = _Flow(found, known)
+        flow.run()
+        found.reversed_ = reversed_(unit, {*flow.undone, *flow.saved})
     found.undone = flow.undone
     found.rewound = flow.rewound
     found.values, found.at_exit = flow.values, flow.at_exit
@@ -119,7 +120,7 @@ def record(unit: Unit, names: Names) -> Recording:
 class _Flow:
     """Needs at each point, forward through the program, loops to a fixed point."""
 
-    def __init__(self, found: Recording) -> None:
+    def __init__(self, found: Recording, known: dict[int, Needs] | None = None) -> None:
         self.found = found
         self.unit = found.unit
         self.saved: dict[int, set[str]] = {}
@@ -133,7 +134,7 @@ class _Flow:
         self.contents: set[str] = set()
         self.breaks: list[list[Live]] = []
         self.continues: list[list[Live]] = []
-        self.cache: dict[int, Needs] = {}
+        self.cache: dict[int, Needs] = known or {}
         self.heads: dict[int, Live] = {}  # what is live at the head of each loop
         self.exposed: dict[int, set[str]] = {}  # what an iteration reads of earlier ones
 

@@ -106,6 +106,11 @@ class Program:
         self._constructors: dict[type, ir.Function | None] = {}
         self._variants: dict[tuple[ir.Function, tuple[bool, ...]], ir.Function] = {}
 
+    @property
+    def is_recursive(self) -> bool:
+        """Whether a function whose types are being found called itself."""
+        return bool(self._consulted)
+
     # ---- rules ----
 
     def rule(self, value: Any, lexical: Iterable[Mapping[Hashable, Entry]] = ()) -> Entry | None:

@@ -13,20 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from srcgrad.ir.outside import MISSING as MISSING
-
-# ---- places ----------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Loc:
-    """A place in the user's file; lines count from 1, columns from 0, as in `ast`."""
-
-    file: str
-    line: int
-    col: int
-    end_line: int
-    end_col: int
-
+from srcgrad.ir.places import Loc as Loc
 
 # ---- atoms -----------------------------------------------------------------
 
@@ -380,9 +367,18 @@ class Function:
 
 # ---- walking ---------------------------------------------------------------
 
+_SIMPLE = frozenset((Assign, Store, StoreAttr, Effect, Exit, Verbatim))  # hold no blocks
+
+
+def is_simple(stmt: Stmt) -> bool:
+    """Whether a statement is of a kind that holds no blocks."""
+    return stmt.__class__ in _SIMPLE
+
 
 def blocks(stmt: Stmt) -> tuple[Block, ...]:
     """The blocks nested directly in a statement."""
+    if stmt.__class__ in _SIMPLE:
+        return ()
     match stmt:
         case Assign() | Store() | StoreAttr() | Effect() | Exit() | Verbatim():
             return ()
@@ -399,8 +395,9 @@ def walk(block: Block) -> list[Stmt]:
     found: list[Stmt] = []
     for stmt in block:
         found.append(stmt)
-        for inner in blocks(stmt):
-            found += walk(inner)
+        if stmt.__class__ not in _SIMPLE:
+            for inner in blocks(stmt):
+                found += walk(inner)
     return found
 
 
@@ -472,6 +469,8 @@ def reads(stmt: Stmt) -> tuple[Var, ...]:
 
 def writes(stmt: Stmt) -> tuple[Var, ...]:
     """The variables that a statement itself binds."""
+    if stmt.__class__ is Assign:
+        return (stmt.target,)
     match stmt:
         case Assign() | For():
             return (stmt.target,)

@@ -234,7 +234,7 @@ class _Dropping:
         if len(arrays) != 2:
             return False
         return any(
-            term.operand == mine and other in term.reads() and self.is_met(stmt, mine)
+            term.operand == mine and other in term.reads and self.is_met(stmt, mine)
             for mine, other in (arrays, arrays[::-1])
             for term in self.terms(stmt)
         )
@@ -249,7 +249,7 @@ class _Dropping:
         return any(
             term.entry.kind == "elementwise" and same_shape(unit.facts.of(a), shape)
             for term in self.terms(made[0])
-            for a in term.reads()
+            for a in term.reads
             if isinstance(a, ir.Var)
         )
 

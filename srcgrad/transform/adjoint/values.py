@@ -298,7 +298,7 @@ class Values(Containers):
         """Whether a formula without its cotangent surely has a floating value."""
         if any(isinstance(n, ast.Compare | ast.BoolOp) for n in asts.walk(term.formula)):
             return False
-        types = [self.unit.facts.of(a) for a in term.reads()]
+        types = [self.unit.facts.of(a) for a in term.reads]
         return all(
             ty.can_be_active(t) and not isinstance(t, ty.Unknown)
             for t in types

@@ -66,8 +66,9 @@ def improve(
     """
     for fn in functions:
         if isinstance(fn, ast.FunctionDef):
-            mine = sweeps.adjoints(fn)
+            seen = accesses.Function(fn, ndims, sweeps.adjoints(fn))
             for one in PASSES:
                 if one.__name__ not in skipped:
-                    one(accesses.Function(fn, ndims, mine))
+                    one(seen.again())
+                    seen.leaves.check(one.__name__)
     return list(functions)

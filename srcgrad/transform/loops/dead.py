@@ -9,25 +9,36 @@ from itertools import pairwise
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform.fresh import is_fresh
-from srcgrad.transform.loops.accesses import Function, does_something, summary
+from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.summaries import does_something
 
 
 def dead(fn: Function) -> None:
     """`s += x[i]` goes where nobody reads s."""
     again = True
     while again:
-        unread = _names(fn.node, ast.Store) - _names(fn.node, ast.Load) - _shared(fn.node)
+        unread = _unread(fn)
         again = False
         for block in fn.blocks():
             again |= _cleared(fn, block, unread)
-        vars(fn).pop("uses", None)  # it is of the function as it was
+        fn.look_again()
 
 
-def _shared(fn: ast.FunctionDef) -> set[str]:
+def _unread(fn: Function) -> set[str]:
+    """The names that are bound, but read for nothing other than their own next value."""
+    stores = loads = 0
+    for leaf in fn.leaves.of_block(fn.node.body):
+        stores |= leaf.stores
+        loads |= leaf.loads
+    only = stores & ~loads & ~fn.leaves.some(_shared(fn)) if stores & ~loads else 0
+    return fn.leaves.names_of(only)
+
+
+def _shared(fn: Function) -> set[str]:
     """Names of what others may hold, too, so that adding to it in place is seen: the shadows that
     a reverse function is handed, views."""
-    found = {a.arg for a in asts.walk(fn) if isinstance(a, ast.arg)}
-    for node in asts.walk(fn):
+    found = set(fn.arguments)
+    for node in fn.statements:
         match node:
             case ast.Assign([ast.Name(name)], value) if not _is_own(value):
                 found.add(name)
@@ -40,16 +51,10 @@ def _is_own(value: ast.expr) -> bool:
     return is_fresh(value) or isinstance(value, ast.Constant)
 
 
-def _names(fn: ast.FunctionDef, context: type[ast.expr_context]) -> set[str]:
-    """The names that are bound, or read for something other than their own next value."""
-    found = asts.walk(fn)
-    return {n.id for n in found if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
-
-
 def _cleared(fn: Function, block: list[ast.stmt], unread: set[str]) -> bool:
     """Drop from a block what binds names that are not read; whether there was any."""
     gone = [s for s in block if _is_dead(fn, s, unread)]
-    gone += [s for s, after in pairwise(block) if isinstance(s, Comment) and _is_trial(after)]
+    gone += [s for s, after in pairwise(block) if isinstance(s, Comment) and _is_trial(fn, after)]
     if not gone:
         return False
     block[:] = [s for s in block if s not in gone]
@@ -59,22 +64,22 @@ def _cleared(fn: Function, block: list[ast.stmt], unread: set[str]) -> bool:
 
 
 def _is_dead(fn: Function, s: ast.stmt, unread: set[str]) -> bool:
-    if _is_trial(s):
+    if _is_trial(fn, s):
         return True
     match s:
         case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)) if name in unread:
-            return summary([s]).plain or _is_allocation(s)
+            return fn.summary([s]).plain or _is_allocation(s)
         case ast.Assign([ast.Name(name)]):
-            return summary([s]).plain and not fn.live_after([name], s)
+            return fn.summary([s]).plain and not fn.live_after([name], s)
         case ast.For(ast.Name(), _, body, []) | ast.If(_, body, []):
-            return not any(map(does_something, body)) and summary([s]).plain
+            return not any(map(does_something, body)) and fn.summary([s]).plain
     return False
 
 
-def _is_trial(s: ast.stmt) -> bool:
+def _is_trial(fn: Function, s: ast.stmt) -> bool:
     """Whether a statement only computes something for the errors that Python would raise; Numba
     raises none of them."""
-    return isinstance(s, ast.Expr) and summary([ast.Assign([ast.Name("_")], s.value)]).plain
+    return isinstance(s, ast.Expr) and fn.leaves.of(s.value).summary.plain
 
 
 def _is_allocation(s: ast.stmt) -> bool:

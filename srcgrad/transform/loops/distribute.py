@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.order import commutes
 from srcgrad.transform.loops.windows import WIDEST, Part, window, with_index
 
@@ -41,7 +41,7 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
     start = args[0] if len(args) == 2 else ast.Constant(0)
     if not _is_a_start(start) or not commutes(fn, loop):
         return None
-    got = summary(body)
+    got = fn.summary(body)
     adds = [s for s in body if _is_addition(s)]
     groups: dict[str, list[ast.AugAssign]] = {}
     for s in adds:
@@ -102,6 +102,7 @@ def _split(
     top = fn.node.body
     for s, _ in (part for g in others for part in g.parts):
         value, s.value = _of_one(_added(s), forms)
+        fn.leaves.forget(s)
         if value not in buffers:
             buffers[value] = fn.fresh(f"{value}_row")
             size = syn.call("max", asts.copied(loop.iter.args[-1]), ast.Constant(0))
@@ -115,6 +116,7 @@ def _split(
         out = _with_window(fn, out[0], mine, values)
     for g in others:
         out += g.loops(fn, loop, buffers)
+    fn.leaves.forget(*moved)
     return out
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, does_something, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.shapes import Shapes
+from srcgrad.transform.loops.summaries import does_something
 
 
 def first(fn: Function) -> None:
@@ -25,6 +25,7 @@ def first(fn: Function) -> None:
                 if found.block(body[k + 1 :], []) and found.place is not None:
                     assert isinstance(made.func, ast.Attribute)
                     made.func.attr = "empty"
+                    fn.leaves.forget(s)
                     place = found.place
                     value = place.value
                     if isinstance(place.op, ast.Sub):
@@ -55,12 +56,12 @@ class _First:
                 continue
             rest = body[k + 1 :]
             match s:
-                case ast.For(ast.Name(counter), _, inner, []) if summary([s]).plain:
+                case ast.For(ast.Name(counter), _, inner, []) if self.fn.summary([s]).plain:
                     found = self.block(inner, [*counters, counter])
                     found = found and self.covered(s, counter)
                 case ast.AugAssign(
                     ast.Subscript(ast.Name(array), key), ast.Add() | ast.Sub(), value
-                ) if array == self.array and not self.mentions(value):
+                ) if array == self.array and self.array not in self.fn.leaves.of(value).contents:
                     found = self.is_whole_key(key, counters)
                     self.place, self.owner = s, body
                 case _:
@@ -68,16 +69,9 @@ class _First:
             return found and (not counters or self.stays(rest, counters))
         return False
 
-    def mentions(self, node: ast.AST) -> bool:
-        shapes = {
-            id(n.value)
-            for n in asts.walk(node)
-            if isinstance(n, ast.Attribute) and n.attr in ("shape", "dtype", "size", "ndim")
-        }
-        return any(
-            isinstance(n, ast.Name) and n.id == self.array and id(n) not in shapes
-            for n in asts.walk(node)
-        )
+    def mentions(self, s: ast.stmt) -> bool:
+        """Whether a statement does more with the array than ask for its shape."""
+        return any(self.array in leaf.contents for leaf in self.fn.leaves.within(s))
 
     def is_whole_key(self, key: ast.expr, counters: list[str]) -> bool:
         """Whether each loop around is the counter of one dimension."""
@@ -98,7 +92,7 @@ class _First:
         """Whether what follows in a loop keeps to the part that this round has filled."""
         assert self.place is not None and isinstance(self.place.target, ast.Subscript)
         names = [i.id for i in _items(self.place.target.slice) if isinstance(i, ast.Name)]
-        got = summary([s for s in rest if does_something(s)])
+        got = self.fn.summary([s for s in rest if does_something(s)])
         if not got.plain:
             return False
         for a in got.accesses:

@@ -13,8 +13,7 @@ from functools import cached_property
 
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
-from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Access, Function, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.numbers import numbers
 from srcgrad.transform.loops.order import (
     apart,
@@ -23,6 +22,7 @@ from srcgrad.transform.loops.order import (
     same_range,
 )
 from srcgrad.transform.loops.private import is_private
+from srcgrad.transform.loops.summaries import Access
 from srcgrad.transform.loops.sweeps import is_middle
 from srcgrad.transform.loops.tapes import Tape, between, remove, shrink, without
 from srcgrad.transform.loops.uses import Uses
@@ -36,9 +36,10 @@ def fuse(fn: Function) -> None:
         return
     marker = body[middle]
     arrays = _made_empty(body)
-    ahead_of = {id(s): asts.names(s) & arrays for s in body[:middle] if isinstance(s, ast.For)}
+    names = fn.leaves.names
+    ahead_of = {id(s): names(s) & arrays for s in body[:middle] if isinstance(s, ast.For)}
     for backward in [s for s in body[middle:] if isinstance(s, ast.For)]:
-        tapes = asts.names(backward) & arrays
+        tapes = names(backward) & arrays
         for ahead in [s for s in body[: body.index(marker)] if isinstance(s, ast.For)]:
             if not tapes & ahead_of[id(ahead)]:
                 continue
@@ -79,7 +80,7 @@ class _Pair:
         """Whether one loop reads, iteration by iteration, what the other recorded."""
         if not same_range(self.ahead, self.backward):
             return False
-        if not summary([self.ahead]).plain or not summary([self.backward]).plain:
+        if not self.fn.summary([self.ahead]).plain or not self.fn.summary([self.backward]).plain:
             return False
         found = between(self.fn, self.ahead, self.backward)
         self.tapes = found or []
@@ -115,7 +116,7 @@ class _Pair:
         for v in sorted({t.variable for t in self.tapes if t.variable is not None}):
             found = [t for t in self.tapes if t.variable == v and not self._reads_again(t, v)]
             forward = without(self.ahead.body, found)
-            if not Uses(forward).is_always_bound_first(forward, v):
+            if not Uses(forward, self.fn.leaves).is_always_bound_first(forward, v):
                 continue
             if not self.fn.live_after([v], self.backward):
                 out += found
@@ -127,18 +128,20 @@ class _Pair:
 
     @cached_property
     def _behind(self) -> Uses:
-        return Uses(self.backward.body)
+        return Uses(self.backward.body, self.fn.leaves)
 
     def _numbers(
         self, forward: list[ast.stmt], reverse: list[ast.stmt], middle: list[ast.stmt]
     ) -> bool:
         """Whether the forward iterations share no variable, and nothing else changes theirs."""
-        got = summary(forward)
-        back = summary(reverse)
+        got = self.fn.summary(forward)
+        back = self.fn.summary(reverse)
         if self.counter in got.assigned | got.added | back.assigned | back.added:
             return False
-        bound_later = {n for s in middle for n in syn.names_bound(s)}
-        ahead, during, behind = Uses(forward), Uses(middle), Uses(reverse)
+        bound_later = {n for s in middle for n in self.fn.leaves.bound(s)}
+        ahead, during, behind = (
+            Uses(block, self.fn.leaves) for block in (forward, middle, reverse)
+        )
         if not got.added <= numbers(self.fn):
             return False
         for v in got.assigned | got.added:
@@ -160,7 +163,7 @@ class _Pair:
     ) -> bool:
         """Whether a sum that the loop makes is looked at by nobody before both loops are over;
         its terms keep their order if anybody looks at it then."""
-        if v in read or v in read_back or any(v in asts.names(s) for s in middle):
+        if v in read or v in read_back or any(v in self.fn.leaves.names(s) for s in middle):
             return False
         return self.ascending or not self.fn.live_after([v], self.backward)
 
@@ -168,10 +171,10 @@ class _Pair:
         self, forward: list[ast.stmt], reverse: list[ast.stmt], middle: list[ast.stmt]
     ) -> bool:
         uses: dict[str, list[Access]] = {}
-        for a in summary(forward).accesses:
+        for a in self.fn.summary(forward).accesses:
             uses.setdefault(self.fn.root(a.array), []).append(a)
         back: dict[str, list[Access]] = {}
-        for a in summary(reverse).accesses:
+        for a in self.fn.summary(reverse).accesses:
             back.setdefault(self.fn.root(a.array), []).append(a)
         changed = {self.fn.root(n) for n in _changed(self.fn, middle)}
         for root, found in uses.items():
@@ -197,7 +200,7 @@ class _Pair:
     def _bounds_hold(self, middle: list[ast.stmt]) -> bool:
         """Whether the range of the loop is the same when it runs later."""
         used = asts.names(self.ahead.iter)
-        return not any(used & syn.names_bound(s) for s in middle)
+        return not any(used & self.fn.leaves.bound(s) for s in middle)
 
     # ---- the change ----
 
@@ -248,15 +251,7 @@ def _is_pure(func: ast.expr) -> bool:
 
 def _uses_contents(s: ast.stmt, fn: Function, root: str) -> bool:
     """Whether a statement may look at an array's elements, not only at its shape."""
-    shapes = {
-        id(n.value)
-        for n in asts.walk(s)
-        if isinstance(n, ast.Attribute) and n.attr in ("shape", "dtype", "ndim", "size")
-    }
-    return any(
-        isinstance(n, ast.Name) and id(n) not in shapes and fn.root(n.id) == root
-        for n in asts.walk(s)
-    )
+    return any(fn.root(name) == root for leaf in fn.leaves.within(s) for name in leaf.contents)
 
 
 __all__ = ["fuse"]

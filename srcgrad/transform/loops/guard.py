@@ -6,15 +6,14 @@ import ast
 from bisect import bisect_left
 
 from srcgrad.ir import asts
-from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.zero import adds_nothing
 
 
 def guard(fn: Function) -> None:
     """`z = 0.0; if b: z += e; for ...: (all linear in z)`: the loop runs only if b."""
     for block in fn.blocks():
-        bound = _Bound(block)
+        bound = _Bound(fn, block)
         for k, s in enumerate(block):
             if isinstance(s, ast.For):
                 test = _decides(fn, bound, k)
@@ -25,12 +24,12 @@ def guard(fn: Function) -> None:
 class _Bound:
     """Which statements of a block bind a name, at whatever depth."""
 
-    def __init__(self, block: list[ast.stmt]) -> None:
+    def __init__(self, fn: Function, block: list[ast.stmt]) -> None:
         self.block = block
         self.positions: dict[str, list[int]] = {}
         if any(isinstance(s, ast.For) for s in block):
             for k, s in enumerate(block):
-                for name in syn.names_bound(s):
+                for name in fn.leaves.bound(s):
                     self.positions.setdefault(name, []).append(k)
 
     def last(self, name: str, before: int) -> int:
@@ -44,7 +43,7 @@ def _decides(fn: Function, bound: _Bound, k: int) -> ast.expr | None:
     """The condition without which a loop adds nothing but zeros."""
     loop = bound.block[k]
     assert isinstance(loop, ast.For)
-    for name in sorted(syn.names_in(loop)):
+    for name in sorted(fn.leaves.names(loop)):
         found = _set_only_if(bound, name, k)
         if found is not None and _spreads_only(fn, loop, name):
             return asts.copied(found)
@@ -65,5 +64,5 @@ def _set_only_if(bound: _Bound, name: str, end: int) -> ast.expr | None:
 
 def _spreads_only(fn: Function, loop: ast.For, name: str) -> bool:
     """Whether a loop has no effect when `name` is zero."""
-    got = summary([loop])
+    got = fn.summary([loop])
     return got.plain and adds_nothing([loop], {name}) and not fn.live_after(got.assigned, loop)

@@ -6,7 +6,7 @@ import ast
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.order import descends, is_innermost, runs
 
 
@@ -24,7 +24,7 @@ def hoist(fn: Function) -> None:
 
 
 def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    got = summary([loop])
+    got = fn.summary([loop])
     before: list[ast.stmt] = []
     after: list[ast.stmt] = []
     step = loop.iter.args[2:] if isinstance(loop.iter, ast.Call) else []
@@ -53,6 +53,7 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
                     added = syn.augment(asts.copied(place), ast.Add(), syn.name(names[shown]))
                     after.append(added)
                 s.target = ast.Name(names[shown], ast.Store())
+                fn.leaves.forget(s)
     if after:
         after = [ast.If(runs(loop), after, [])]
     return before, after

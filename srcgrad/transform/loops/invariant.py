@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.order import is_innermost, runs
 
 
@@ -17,7 +17,7 @@ def invariant(fn: Function) -> None:
         k = 0
         while k < len(block):
             s = block[k]
-            if isinstance(s, ast.For) and is_innermost(s) and summary([s]).plain:
+            if isinstance(s, ast.For) and is_innermost(s) and fn.summary([s]).plain:
                 found = _Invariants(fn, s)
                 for inner in s.body:
                     found.statement(inner)
@@ -37,13 +37,16 @@ class _Invariants:
     names: dict[str, str] = field(default_factory=dict)  # of the places that are read before
 
     def __post_init__(self) -> None:
-        got = summary([self.loop])
+        got = self.fn.summary([self.loop])
         self.changed = got.assigned | got.added
         self.stored = {self.fn.root(a.array) for a in got.accesses if a.kind != "read"}
 
     def statement(self, s: ast.stmt) -> None:
         if isinstance(s, ast.Assign | ast.AugAssign) and _is_unconditional(s.value):
-            s.value = asts.rewritten(s.value, {ast.Subscript: self.moved})
+            value = asts.rewritten(s.value, {ast.Subscript: self.moved})
+            if self.names:
+                s.value = value
+                self.fn.leaves.forget(s)
 
     def moved(self, place: ast.Subscript) -> ast.expr:
         """What stands for an element: the name that holds it, if it is always the same."""

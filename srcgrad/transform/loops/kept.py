@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -10,6 +11,7 @@ from typing import TypeGuard
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.leaves import statements
 from srcgrad.transform.loops.sweeps import is_middle
 
 Place = tuple[list[ast.stmt], int]  # a block and a position in it
@@ -35,16 +37,23 @@ class Sweeps:
         middle = next((k for k, s in enumerate(body) if is_middle(s)), len(body))
         self.ahead, self.back = body[:middle], body[middle:]
         self.places = dict(_places(body))
-        self.kept = self._kept()
+        self.kept = self._kept(body)
 
-    def _kept(self) -> list[Kept]:
+    def _kept(self, body: list[ast.stmt]) -> list[Kept]:
         records, restores = _copies(self.ahead), _copies(self.back)
-        uses = [n.id for n in asts.walk(self.fn.node) if isinstance(n, ast.Name)]
+        if not records or not restores:
+            return []
+        uses = Counter(
+            n.id
+            for leaf in self.fn.leaves.of_block(body)
+            for n in leaf.nodes
+            if isinstance(n, ast.Name)
+        )
         out: list[Kept] = []
         for record in records:
             tape, array = _array(record.targets[0]), _array(record.value)
             found = [r for r in restores if _array(r.value) == tape]
-            if len(found) != 1 or uses.count(tape) != 3 or not tape or not array:
+            if len(found) != 1 or uses[tape] != 3 or not tape or not array:
                 continue
             back = found[0]
             taken, given = _shown(record.value), _shown(record.targets[0])
@@ -95,8 +104,7 @@ def _copies(block: list[ast.stmt]) -> list[ast.Assign]:
     """Statements that copy one element into another."""
     return [
         s
-        for top in block
-        for s in asts.walk(top)
+        for s in statements(block)
         if isinstance(s, ast.Assign) and _array(s.targets[0]) and _array(s.value)
     ]
 
@@ -154,12 +162,9 @@ def is_steady(fn: Function, key: ast.expr, loops: Sequence[ast.stmt]) -> bool:
 
 def is_bound_once(fn: Function, name: str) -> bool:
     """Whether a name is an argument that stays, or bound by one statement outside of loops."""
-    nodes = asts.walk(fn.node)
-    given = sum(isinstance(a, ast.arg) and a.arg == name for a in nodes)
-    bound = [n for n in nodes if _is(n, name) and not isinstance(n.ctx, ast.Load)]
-    if given + len(bound) != 1:
+    if fn.bindings[name] != 1:
         return False
-    return bool(given) or any(
+    return name in fn.arguments or any(
         isinstance(s, ast.Assign) and name in syn.names_bound(s) for s in fn.node.body
     )
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 
 from srcgrad.ir import asts
-from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function
 
 
 def merge(fn: Function) -> None:
@@ -19,6 +18,7 @@ def merge(fn: Function) -> None:
                 later = _follower(fn, block, k)
                 if later is not None:
                     _join(first, block[later])
+                    fn.leaves.forget(block[later])
                     del block[k]
                     continue
             k += 1
@@ -54,8 +54,8 @@ def _follower(fn: Function, block: list[ast.stmt], k: int) -> int | None:
         s = block[j]
         if _is_addition(s) and _place(s) == _place(first):
             return j
-        got = summary([s])
-        if not got.plain or isinstance(s, ast.For | ast.If) or used & syn.names_bound(s):
+        got = fn.summary([s])
+        if not got.plain or isinstance(s, ast.For | ast.If) or used & fn.leaves.bound(s):
             return None
         if any(fn.root(a.array) == root for a in got.accesses):
             return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.accesses import Function
 
@@ -20,17 +19,19 @@ def numbers(fn: Function) -> set[str]:
     >>> sorted(numbers(Function(ast.parse(text).body[0])))
     ['i', 's', 't']
     """
-    given = {a.arg for a in asts.walk(fn.node) if isinstance(a, ast.arg)}
     bound: dict[str, list[ast.expr | None]] = {}
     shapes = {
         s.targets[0].id
-        for s in asts.walk(fn.node)
+        for s in fn.statements
         if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and _is_shape(s.value)
     }
-    for s in asts.walk(fn.node):
+    for s in fn.statements:
         for name, value in _bindings(s, shapes):
             bound.setdefault(name, []).append(value)
-    found = set(bound) - given
+    for leaf in fn.leaves.of_block(fn.node.body):
+        for name in leaf.named:
+            bound.setdefault(name, []).append(None)
+    found = set(bound) - fn.arguments
     while True:
         kept = {n for n in found if all(v is not None and _is(fn, v, found) for v in bound[n])}
         if kept == found:
@@ -42,7 +43,7 @@ def _is_shape(e: ast.expr) -> bool:
     return isinstance(e, ast.Attribute) and e.attr == "shape"
 
 
-def _bindings(s: ast.AST, shapes: set[str]) -> Iterator[tuple[str, ast.expr | None]]:
+def _bindings(s: ast.stmt, shapes: set[str]) -> Iterator[tuple[str, ast.expr | None]]:
     match s:
         case ast.Assign([ast.Name(name)], value):
             yield name, value
@@ -56,7 +57,7 @@ def _bindings(s: ast.AST, shapes: set[str]) -> Iterator[tuple[str, ast.expr | No
             for t in targets:
                 for name in syn.names_bound(t):
                     yield name, None
-        case ast.For(target) | ast.NamedExpr(target):
+        case ast.For(target):
             for name in syn.names_bound(target):
                 yield name, None
 

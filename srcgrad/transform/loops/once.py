@@ -7,7 +7,7 @@ import ast
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus_one
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.kept import Kept, Sweeps, is_steady
 from srcgrad.transform.loops.order import descends, plain_number, runs
 
@@ -57,7 +57,7 @@ def _fits(fn: Function, one: Kept, loops: list[ast.For], behind: list[ast.For], 
     if len(shown) < 2 or shown.count(ast.dump(syn.name(counter))) != 1:
         return False
     for loop, other in ((loops[d], one.record), (behind[d], one.restore)):
-        got = summary([loop])
+        got = fn.summary([loop])
         if not got.plain:
             return False
         if not _others_differ(fn, one, loop, own, other):
@@ -154,11 +154,13 @@ def _move(
     for s in (place, one.restore.value):
         assert isinstance(s, ast.Subscript)
         s.slice = _without(_items(s.slice), at)
+    fn.leaves.forget(one.record, one.restore)
     made = next(s for s in fn.node.body if _makes(s, one.tape))
     assert isinstance(made, ast.Assign) and isinstance(made.value, ast.Call)
     shape = made.value.args[0]
     assert isinstance(shape, ast.Tuple)
     made.value.args[0] = _without(shape.elts, at)
+    fn.leaves.forget(made)
     for statement, around, after in ((one.record, loops, 0), (one.restore, behind, 1)):
         sweeps.places[id(statement)][0].remove(statement)
         moved: list[ast.stmt] = [statement]

@@ -7,7 +7,9 @@ import ast
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus_one
-from srcgrad.transform.loops.accesses import Access, Function, Summary, summary
+from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.leaves import statements
+from srcgrad.transform.loops.summaries import Access, Summary
 
 
 def plain_number(e: ast.expr) -> ast.expr:
@@ -26,7 +28,7 @@ def descends(s: ast.For) -> bool:
 
 def is_innermost(loop: ast.For) -> bool:
     """Whether a loop has no loop in it."""
-    return not any(isinstance(x, ast.For | ast.While) for s in loop.body for x in asts.walk(s))
+    return not any(isinstance(s, ast.For | ast.While) for s in statements(loop.body))
 
 
 def runs(loop: ast.For) -> ast.expr:
@@ -54,7 +56,7 @@ def same_range(ahead: ast.For, backward: ast.For) -> bool:
 
 def commutes(fn: Function, loop: ast.For) -> bool:
     """Whether the iterations of a loop may run in any order."""
-    got = summary(loop.body)
+    got = fn.summary(loop.body)
     if not got.plain or not isinstance(loop.target, ast.Name):
         return False
     counter = loop.target.id

@@ -11,9 +11,10 @@ import ast
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Access, Function, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.numbers import numbers
 from srcgrad.transform.loops.order import apart, descends, never_negative
+from srcgrad.transform.loops.summaries import Access
 
 
 def parallel(fn: Function) -> None:
@@ -40,7 +41,7 @@ def _is_on(k: ast.keyword) -> bool:
 
 def _obstacle(fn: Function, loop: ast.For) -> str:
     """Why the rounds of a loop can't run at once; nothing when they can."""
-    got = summary(loop.body)
+    got = fn.summary(loop.body)
     if not got.plain or not isinstance(loop.target, ast.Name):
         return "it does more than store numbers"
     if descends(loop):
@@ -65,7 +66,7 @@ def _obstacle(fn: Function, loop: ast.For) -> str:
 
 
 def _run_in_parallel(fn: Function, loop: ast.For) -> None:
-    got = summary(loop.body)
+    got = fn.summary(loop.body)
     assert isinstance(loop.iter, ast.Call)
     loop.iter = ast.Call(syn.name("prange"), loop.iter.args, [])
     for total in sorted(got.added - got.assigned):
@@ -76,6 +77,7 @@ def _run_in_parallel(fn: Function, loop: ast.For) -> None:
             if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
                 if s.target.id == total:
                     s.target = ast.Name(part, ast.Store())
+                    fn.leaves.forget(s)
         loop.body.insert(0, syn.assign(part, ast.Constant(0.0)))
         loop.body.append(ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), syn.name(part)))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from srcgrad.ir import asts
 from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.leaves import statements
 
 Pattern = tuple[object, ...]  # for each dimension an expression, or a range of the counter
 
@@ -18,10 +19,10 @@ def is_private(fn: Function, loop: ast.For, body: list[ast.stmt], array: str) ->
     """
     bound = [
         s
-        for s in asts.walk(fn.node)
+        for s in fn.statements
         if isinstance(s, ast.Assign) and any(_is(t, array) for t in s.targets)
     ]
-    if len(bound) != 1 or bound[0] not in fn.node.body or bound[0] in asts.walk(loop):
+    if len(bound) != 1 or bound[0] not in fn.node.body or bound[0] in statements([loop]):
         return False
     found = _Cover(array, _shape(bound[0].value))
     found.block(body)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import ast
 
-from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.numbers import numbers
 from srcgrad.transform.loops.order import is_innermost
 
@@ -20,20 +19,20 @@ def regroup(fn: Function) -> None:
     if any(k.arg == "fastmath" for d in fn.node.decorator_list for k in _keywords(d)):
         return  # the user has said so of all sums
     mine = fn.adjoints & numbers(fn)
-    for s in asts.walk(fn.node) if mine else ():
+    for s in fn.statements if mine else ():
         if isinstance(s, ast.For) and is_innermost(s):
-            _sums(s, mine)
+            _sums(fn, s, mine)
 
 
 def _keywords(decorator: ast.expr) -> list[ast.keyword]:
     return decorator.keywords if isinstance(decorator, ast.Call) else []
 
 
-def _sums(loop: ast.For, mine: set[str]) -> None:
+def _sums(fn: Function, loop: ast.For, mine: set[str]) -> None:
     match loop.iter:
         case ast.Call(ast.Name("prange")):
             return  # Numba adds these up itself
-    got = summary(loop.body)
+    got = fn.summary(loop.body)
     for k, s in enumerate(loop.body):
         match s:
             case ast.AugAssign(ast.Name(name), ast.Add() | ast.Sub() as op, value) if (

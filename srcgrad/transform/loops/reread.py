@@ -8,6 +8,7 @@ from collections import Counter
 from srcgrad.ir import asts
 from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.kept import Sweeps, is_steady, stores
+from srcgrad.transform.loops.leaves import statements
 
 
 def reread(fn: Function) -> None:
@@ -32,15 +33,16 @@ class _Traffic:
     take one from it."""
 
     def __init__(self, fn: Function, sweeps: Sweeps) -> None:
-        names = (n.id for n in asts.walk(fn.node) if isinstance(n, ast.Name))
+        leaves = fn.leaves.of_block(fn.node.body)
+        names = (n.id for leaf in leaves for n in leaf.nodes if isinstance(n, ast.Name))
         self.mentions = Counter(names)
         self.records: dict[str, list[ast.stmt]] = {}
         self.loads: dict[str, list[ast.stmt]] = {}
-        for s in (s for top in sweeps.ahead for s in asts.walk(top)):
+        for s in statements(sweeps.ahead):
             match s:
                 case ast.Assign([ast.Subscript(ast.Name(tape), _)], ast.Name()):
                     self.records.setdefault(tape, []).append(s)
-        for s in (s for top in sweeps.back for s in asts.walk(top)):
+        for s in statements(sweeps.back):
             match s:
                 case ast.Assign([ast.Name()], ast.Subscript(ast.Name(tape), _)):
                     self.loads.setdefault(tape, []).append(s)

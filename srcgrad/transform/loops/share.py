@@ -6,7 +6,8 @@ import ast
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, summary
+from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.leaves import statements
 
 
 def share(fn: Function) -> None:
@@ -44,9 +45,9 @@ def _same_later(fn: Function, block: list[ast.stmt], k: int) -> int | None:
         if later is not None and later[2] != tape and later[3] == at:
             if ast.dump(later[1]) == ast.dump(element):
                 return j
-        got = summary([block[j]])
+        got = fn.summary([block[j]])
         stored = {fn.root(a.array) for a in got.accesses if a.kind != "read"}
-        if not got.plain or fn.root(array.id) in stored or used & syn.names_bound(block[j]):
+        if not got.plain or fn.root(array.id) in stored or used & fn.leaves.bound(block[j]):
             return None
     return None
 
@@ -56,10 +57,15 @@ def _replace(fn: Function, block: list[ast.stmt], k: int, j: int) -> bool:
     first, later = _reads_and_keeps(block, k), _reads_and_keeps(block, j)
     assert first is not None and later is not None
     tape, other = first[2], later[2]
-    uses = [n for n in asts.walk(fn.node) if isinstance(n, ast.Name) and n.id == other]
+    uses = [
+        n
+        for leaf in fn.leaves.of_block(fn.node.body)
+        for n in leaf.nodes
+        if isinstance(n, ast.Name) and n.id == other
+    ]
     load = [
         s
-        for s in asts.walk(fn.node)
+        for s in statements(fn.node.body)
         if isinstance(s, ast.Assign)
         and isinstance(s.value, ast.Subscript)
         and isinstance(s.value.value, ast.Name)
@@ -70,6 +76,7 @@ def _replace(fn: Function, block: list[ast.stmt], k: int, j: int) -> bool:
         return False
     assert isinstance(load[0].value, ast.Subscript)
     load[0].value.value = syn.name(tape)
+    fn.leaves.forget(load[0])
     del block[j + 1]
     fn.node.body.remove(made[0])
     return True

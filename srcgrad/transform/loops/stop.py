@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 
-from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, does_something, summary
+from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.summaries import does_something
 from srcgrad.transform.loops.zero import adds_nothing
 
 
@@ -46,7 +46,7 @@ def _last(body: list[ast.stmt]) -> ast.stmt | None:
 
 def _may_end(fn: Function, loop: ast.For, last: ast.If) -> bool:
     """Whether, once the branch ran, the rounds that follow add only zeros."""
-    got = summary([loop])
+    got = fn.summary([loop])
     if not got.plain or not isinstance(loop.target, ast.Name):
         return False
     gone = {
@@ -56,7 +56,9 @@ def _may_end(fn: Function, loop: ast.For, last: ast.If) -> bool:
         and isinstance(s.targets[0], ast.Name)
         and syn.is_number(s.value, 0.0)
     }
-    carried = {n for n in gone if n in asts.names(loop) and fn.uses.is_read_first(loop.body, n)}
+    carried = {
+        n for n in gone if n in fn.leaves.names(loop) and fn.uses.is_read_first(loop.body, n)
+    }
     if not carried or not adds_nothing(loop.body, carried, rounds=True):
         return False
     private = (got.assigned | {loop.target.id}) - carried

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function, does_something
-from srcgrad.transform.loops.uses import Uses
+from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.leaves import statements
+from srcgrad.transform.loops.summaries import does_something
 
 
 @dataclass(eq=False)
@@ -41,16 +42,13 @@ class Tape:
 def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
     """The tapes that a loop fills and the other one reads, and nothing else uses."""
     assert isinstance(ahead.target, ast.Name)
-    elsewhere = {
-        n.id
-        for s in fn.node.body
-        if s is not ahead and s is not backward
-        for n in asts.walk(s)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-    }
+    elsewhere = fn.leaves.reads(s for s in fn.node.body if s is not ahead and s is not backward)
     stores, loads = _by_array(ahead, "target"), _by_array(backward, "value")
     uses = Counter(
-        n.id for s in (ahead, backward) for n in asts.walk(s) if isinstance(n, ast.Name)
+        n.id
+        for leaf in fn.leaves.of_block((ahead, backward))
+        for n in leaf.nodes
+        if isinstance(n, ast.Name)
     )
     out: list[Tape] = []
     for s in fn.node.body:
@@ -69,7 +67,7 @@ def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
 def _by_array(loop: ast.For, side: str) -> dict[str, list[ast.Assign]]:
     """The assignments to, or of, an element of each array."""
     out: dict[str, list[ast.Assign]] = {}
-    for s in asts.walk(loop):
+    for s in statements([loop]):
         if isinstance(s, ast.Assign) and len(s.targets) == 1:
             match s.targets[0] if side == "target" else s.value:
                 case ast.Subscript(ast.Name(name), _):
@@ -156,6 +154,7 @@ def shrink(fn: Function, tape: Tape, loop: ast.For) -> None:
     """Keep one iteration's part only: filled and read by one iteration of one loop."""
     if len(_keys(tape)[0]) > 1:
         _drop_dimension(tape)
+        fn.leaves.forget(tape.made, *tape.stores, *tape.loads)
     elif _is_kept_anyhow(tape, loop):
         remove(fn, tape, loop)
     else:
@@ -164,6 +163,7 @@ def shrink(fn: Function, tape: Tape, loop: ast.For) -> None:
             s.targets = [ast.Name(tape.name, ast.Store())]
         for s in tape.loads:
             s.value = syn.name(tape.name)
+        fn.leaves.forget(*tape.stores, *tape.loads)
 
 
 def _drop_dimension(tape: Tape) -> None:
@@ -182,11 +182,7 @@ def _is_kept_anyhow(tape: Tape, loop: ast.For) -> bool:
     v = tape.variable
     if v is None:
         return False
-    others = [
-        s
-        for s in asts.walk(loop)
-        if isinstance(s, ast.stmt) and s not in tape.loads and _binds_itself(s, v)
-    ]
+    others = [s for s in statements([loop]) if s not in tape.loads and _binds_itself(s, v)]
     if len(others) != 1 or isinstance(others[0], ast.For):
         return False
     for record in tape.stores:
@@ -209,12 +205,6 @@ def _targets(t: ast.expr) -> list[ast.AST]:
     return [t] if isinstance(t, ast.Name) else [] if isinstance(t, ast.Subscript) else asts.walk(t)
 
 
-def read_later(block: list[ast.stmt], s: ast.stmt, name: str) -> bool:
-    """Whether, after a statement inside a block, a name may be read before it is bound again."""
-    uses = Uses(block)
-    return bool(uses.live_after(s) & uses.some([name]))
-
-
 def _path(block: list[ast.stmt], wanted: ast.stmt) -> tuple[list[ast.stmt], int] | None:
     """The block inside another one that a statement stands in, and its position."""
     for k, s in enumerate(block):
@@ -227,4 +217,4 @@ def _path(block: list[ast.stmt], wanted: ast.stmt) -> tuple[list[ast.stmt], int]
     return None
 
 
-__all__ = ["Tape", "between", "read_later", "remove", "shrink", "without"]
+__all__ = ["Tape", "between", "remove", "shrink", "without"]

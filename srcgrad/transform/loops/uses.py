@@ -10,9 +10,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from srcgrad.ir import asts
-
-Block = list[ast.stmt]
+from srcgrad.transform.loops.leaves import Block, Leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +31,10 @@ class First:
 
 
 class Uses:
-    """The facts of a function's body, as it was when they were found."""
+    """The facts of a block, as it was when they were found."""
 
-    def __init__(self, body: Block) -> None:
-        self._bits: dict[str, int] = {}
+    def __init__(self, body: Block, leaves: Leaves) -> None:
+        self._leaves = leaves
         # By identity; the objects are kept, lest another gets the same.
         self._blocks: dict[int, tuple[Block, First, list[First]]] = {}
         self._loops: dict[int, int] = {}  # what each iteration may read first
@@ -45,11 +43,8 @@ class Uses:
         self._flow(body, 0)
 
     def some(self, names: Iterable[str]) -> int:
-        """The set of these names; one that isn't in the function has no bit."""
-        out = 0
-        for name in names:
-            out |= self._bits.get(name, 0)
-        return out
+        """The set of these names; one that is in no statement has no bit."""
+        return self._leaves.some(names)
 
     def knows(self, s: ast.stmt) -> bool:
         return id(s) in self._after
@@ -73,18 +68,8 @@ class Uses:
 
     def _names(self, node: ast.AST) -> tuple[int, int]:
         """What a piece of text reads and what it binds."""
-        loads = stores = 0
-        bits = self._bits
-        for n in asts.walk(node):
-            if isinstance(n, ast.Name):
-                bit = bits.get(n.id)
-                if bit is None:
-                    bit = bits[n.id] = 1 << len(bits)
-                if isinstance(n.ctx, ast.Load):
-                    loads |= bit
-                else:
-                    stores |= bit
-        return loads, stores
+        leaf = self._leaves.of(node)
+        return leaf.loads, leaf.stores
 
     def _block(self, block: Block) -> First:
         each = [self._statement(s) for s in block]

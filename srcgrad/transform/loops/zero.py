@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from srcgrad.transform.loops.accesses import does_something
+from srcgrad.transform.loops.summaries import does_something
 
 
 def adds_nothing(body: list[ast.stmt], zero: set[str], rounds: bool = False) -> bool:
