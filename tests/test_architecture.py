@@ -61,7 +61,7 @@ LIMIT = 400
 TOO_LONG: dict[str, int] = {
     "analysis.probe": 436,
     "check": 413,
-    "ir.nodes": 486,
+    "ir.nodes": 480,
     "runtime.support.signal": 558,
     "transform.text": 454,
 }
