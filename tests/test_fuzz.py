@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.fuzz import containers, reference
+from tests.fuzz import containers, directions, idioms, reference
 from tests.fuzz.generator import Program, program
 from tests.fuzz.oracle import judge
 from tests.fuzz.shrink import shrink
@@ -18,10 +18,10 @@ SHORT, LONG = 60, 1500
 LEAST_RIGHT = 0.5  # a refusal is honest, but few programs may be refused
 
 
-def _run(seeds, folder, make=program):
+def _run(seeds, folder, make=program, by=judge):
     counts, bad = Counter(), []
     for seed in seeds:
-        verdict = judge(make(seed), folder)
+        verdict = by(make(seed), folder)
         counts[verdict.kind] += 1
         if verdict.kind in ("wrong", "crashed"):
             bad.append(f"seed {seed}: {verdict.kind}: {verdict.detail}")
@@ -38,6 +38,15 @@ def test_random_programs(start, tmp_path):
 @pytest.mark.parametrize("start", range(0, SHORT, 30))
 def test_random_programs_about_containers(start, tmp_path):
     _run(range(start, start + 30), tmp_path, containers.program)
+
+
+def test_random_programs_of_idioms(tmp_path):
+    _run(range(12), tmp_path, idioms.program, directions.judge)
+
+
+@pytest.mark.slow
+def test_many_random_programs_of_idioms(tmp_path):
+    _run(range(1_000_000, 1_000_000 + LONG), tmp_path, idioms.program, directions.judge)
 
 
 @pytest.mark.slow
@@ -59,6 +68,36 @@ def test_programs_use_the_language():
         [np.array([ [...] ::-1] h0( .T .ravel() np.where( if ["a"] np.zeros( np.linalg.norm(
     """.split()
     assert [w for w in wanted if w not in text] == []
+
+
+def test_idioms_are_deterministic_and_used():
+    """None of these may drop out of the programs unnoticed."""
+    texts = [idioms.program(seed).text for seed in range(300)]
+    assert texts[7] == idioms.program(7).text and len(set(texts)) == 300
+    wanted = """
+        for while break continue elif lambda match case try: with := .append( zip(
+        enumerate(
+        += -= *= /= out= np.add.at( .sort() .fill( np.copyto( [::-1] ::2 .T[ .ravel() .reshape(
+        np.where( np.clip( np.sort( np.cumsum( axis= 1j float32 State( .items() row in *parts
+        kernel( solve_newton( np.linalg.solve( np.fft. best
+    """.split()
+    everything = "".join(texts)
+    assert [w for w in wanted if w not in everything] == []
+
+
+def test_the_judge_of_directions_finds_what_is_wrong(tmp_path, monkeypatch):
+    import srcgrad
+
+    wrong = Program(0, "def f(x):\n    return x[0] * x[1]\n", (np.array([0.3, 0.7]),), (0,))
+    assert directions.judge(wrong, tmp_path).kind == "right"
+    right = srcgrad.value_and_grad
+
+    def doubled(*args, **options):
+        made = right(*args, **options)
+        return lambda *given: (made(*given)[0], tuple(2.0 * g for g in made(*given)[1]))
+
+    monkeypatch.setattr(srcgrad, "value_and_grad", doubled)
+    assert directions.judge(wrong, tmp_path).detail.startswith("reverse: the slope")
 
 
 @pytest.mark.parametrize("seed", range(0, 300, 3))

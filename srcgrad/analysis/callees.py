@@ -118,7 +118,10 @@ def _found(unit: Unit, spec: Spec) -> set[int]:
     fx = callee.fx
     values = {fx.root(n) for n in found.values}
     out: set[int] = set()
-    for k, name in [*enumerate(callee.params), (-1, RESULT)]:
+    returned = {RESULT}  # under other names before
+    while older := {m.source for m in fx.moves if m.target in returned} - returned:
+        returned |= older
+    for k, name in [*enumerate(callee.params), *((-1, n) for n in sorted(returned))]:
         root = fx.root(name)
         if ("@" + root in found.at_exit) if fx.memory(name) else root in values:
             out.add(k)

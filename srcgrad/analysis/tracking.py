@@ -23,7 +23,6 @@ def tracked_classes(unit: Unit) -> dict[str, bool]:
 
 def _late(unit: Unit, root: str, members: list[str]) -> bool:
     origins = 0
-    homes: list[tuple[tuple[int, int], ...]] = []
     for name in members:
         if not isinstance(unit.type(name), ty.Array):
             return False
@@ -32,7 +31,6 @@ def _late(unit: Unit, root: str, members: list[str]) -> bool:
             if defs:
                 return False
             origins += 1
-            homes.append(())
             continue
         if len(defs) != 1 or not isinstance(defs[0], ir.Assign) or unit.user_call(defs[0]):
             return False
@@ -46,22 +44,22 @@ def _late(unit: Unit, root: str, members: list[str]) -> bool:
         expr = defs[0].value
         if isinstance(expr, ir.Index) and unit.aliases(defs[0]) and not unit.basic(expr.key):
             return False
-        if unit.aliases(defs[0]) is None:
-            origins += 1
-            homes.append(unit.place[defs[0].sid])
+        # The origin is at home where its members are used, a view where it is used itself.
+        used = members if unit.aliases(defs[0]) is None else [name]
+        origins += used is members
+        if not _stays_home(unit, used, unit.place[defs[0].sid]):
+            return False
     if origins != 1 or (unit.fx.root(root) == unit.fx.root("%result") and unit.spec.result_memory):
         return False
     if any(
         g is not None for g, n in zip(unit.spec.groups, unit.params, strict=False) if n in members
     ):
         return False
-    return _stays_home(unit, members, homes[0]) and not _passed_on(unit, members)
+    return not _passed_on(unit, members)
 
 
 def _stays_home(unit: Unit, members: list[str], home: tuple[tuple[int, int], ...]) -> bool:
-    """Whether all uses lie in the block that makes the array."""
-    if not home:
-        return True
+    """Whether all uses lie in the block of a binding."""
     prefix, block = home[:-1], home[-1][0]
     for name in members:
         spots = [*unit.readers.get(name, ()), *unit.defs.get(name, ())]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from srcgrad.analysis.control import always_leaves, exits_of
 from srcgrad.analysis.unit import Unit
+from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def close_handlers(found: Recording) -> None:
     for stmt in ir.walk(found.unit.body):
         if not isinstance(stmt, ir.Try):
             continue
+        _check_final(found, stmt, reversed_in(stmt.final))
         tried = (*stmt.body, *stmt.orelse, *stmt.final)
         active = reversed_in(tried)
         plain = not reversed_in(stmt.final) and _leaves_no_trace(found, stmt)
@@ -67,6 +69,20 @@ def close_handlers(found: Recording) -> None:
                 continue
             if reversed_in(handler.body) or (active and not raises and not leaves):
                 found.closed.add((stmt.sid, k))
+
+
+def _check_final(found: Recording, stmt: ir.Try, reversed_: bool) -> None:
+    """What a `return` hands to the reverse sweep is gathered before the `finally` block runs."""
+    kept = any(s.sid in found.saves or s.sid in found.pairs for s in ir.walk(stmt.final))
+    left = exits_of((*stmt.body, *stmt.orelse, *(s for h in stmt.handlers for s in h.body)))
+    returns = [e for e in left if e.kind == "return"]
+    if returns and (reversed_ or kept):
+        raise located(
+            UnsupportedSyntax,
+            returns[0].loc,
+            "this return leaves a try whose finally block changes what carries a derivative",
+            fixes=["keep the result in a variable and return it behind the try statement"],
+        )
 
 
 def _leaves_no_trace(found: Recording, stmt: ir.Try) -> bool:

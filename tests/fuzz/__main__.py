@@ -8,15 +8,22 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
-from tests.fuzz import containers, generator
+from tests.fuzz import containers, directions, generator, idioms
 from tests.fuzz.generator import Program
 from tests.fuzz.oracle import Verdict, judge
 from tests.fuzz.shrink import shrink
 
+Judge = Callable[[Program, Path, bool, bool], Verdict]
 BAD = ("wrong", "crashed")
-GENERATORS = {"arrays": generator.program, "containers": containers.program}
+# What makes a program of a seed, and what judges it.
+GENERATORS = {
+    "arrays": (generator.program, judge),
+    "containers": (containers.program, judge),
+    "idioms": (idioms.program, directions.judge),
+}
 
 
 def main() -> int:
@@ -35,7 +42,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--count", type=int, help="stop after so many programs")
-    parser.add_argument("--only", choices=sorted(GENERATORS), help="one generator, not both")
+    parser.add_argument("--only", choices=sorted(GENERATORS), help="one generator, not all")
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--generic", action="store_true", help="also compile without types")
     parser.add_argument("--no-forward", action="store_true", help="leave the forward mode out")
@@ -53,12 +60,17 @@ def _run(
     seed = options.seed
     makers = [m for name, m in GENERATORS.items() if options.only in (None, name)]
     if options.show:
-        print(*(make(seed).text for make in makers), sep="\n")
+        print(*(make(seed).text for make, _ in makers), sep="\n")
     while time.monotonic() < end and (
         options.count is None or seed < options.seed + options.count
     ):
-        candidate = makers[seed % len(makers)](seed)
-        verdict = _judge(candidate, options, folder)
+        make, judged_by = makers[seed % len(makers)]
+        candidate = make(seed)
+
+        def tried(program: Program, by: Judge = judged_by) -> Verdict:
+            return by(program, folder, options.generic, not options.no_forward)
+
+        verdict = tried(candidate)
         counts[verdict.kind] += 1
         if verdict.kind != "right":
             reasons[verdict.kind, verdict.reason] += 1
@@ -67,27 +79,23 @@ def _run(
             print(f"seed {seed}: {verdict.kind}: {verdict.detail[:300]}", flush=True)
             if first and options.shrink > 0:
                 options.shrink -= 1
-                _print_smallest(candidate, verdict, options, folder)
+                _print_smallest(candidate, verdict, tried)
         seed += 1
     return counts, reasons
 
 
-def _judge(candidate: Program, options: argparse.Namespace, folder: Path) -> Verdict:
-    return judge(candidate, folder, options.generic, not options.no_forward)
-
-
 def _print_smallest(
-    candidate: Program, verdict: Verdict, options: argparse.Namespace, folder: Path
+    candidate: Program, verdict: Verdict, tried: Callable[[Program], Verdict]
 ) -> None:
     def fails(smaller: Program) -> bool:
-        got = _judge(smaller, options, folder)
+        got = tried(smaller)
         alike = got.kind == "wrong" or got.reason == verdict.reason
         return got.kind == verdict.kind and alike
 
     smallest = shrink(candidate, fails, 400)
     print(smallest.text)
     print(f"# f(*{smallest.args!r}), wrt={smallest.wrt}")
-    print(f"# {_judge(smallest, options, folder).detail[:300]}\n", flush=True)
+    print(f"# {tried(smallest).detail[:300]}\n", flush=True)
 
 
 if __name__ == "__main__":

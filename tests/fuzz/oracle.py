@@ -106,7 +106,11 @@ def judge(program: Program, folder: Path, generic: bool = True, forward: bool = 
         except TookTooLong:
             return Verdict("crashed", "took too long")
         except Exception as error:
-            return Verdict("crashed", f"{type(error).__name__}: {error} ({_where(error)})")
+            return crash(error)
+
+
+def crash(error: Exception) -> Verdict:
+    return Verdict("crashed", f"{type(error).__name__}: {error} ({_where(error)})")
 
 
 def _where(error: BaseException) -> str:

@@ -20,6 +20,7 @@ from srcgrad.runtime.support.adjoints import (
     is_number,
     zeros,
 )
+from srcgrad.runtime.support.state import state_of
 
 
 def refuse_shared(
@@ -60,7 +61,7 @@ def _arrays(x: Any) -> list[np.ndarray]:
         return [a for v in x for a in _arrays(v)]
     if isinstance(x, dict):
         return [a for v in x.values() for a in _arrays(v)]
-    return []
+    return [a for v in state_of(x).values() for a in _arrays(v)]
 
 
 # ---- names and parts ----------------------------------------------------------------------
@@ -176,7 +177,8 @@ def save_item(u: Any, u_bar: Any, key: Any) -> Any:
 def bind_item(u: Any, u_bar: Any, key: Any, value: Any, value_bar: Any) -> None:
     """After `u[key] = value`: a container takes the value's shadow."""
     if isinstance(u, np.ndarray):
-        if u.dtype.kind not in "fc" and value_bar is not None:
+        truncated = u.dtype.kind not in "fc" and np.asarray(value).dtype.kind not in "iub"
+        if truncated and value_bar is not None:
             raise error(
                 "NotDifferentiable",
                 f"a value with a derivative is stored into an array of dtype {u.dtype}, "

@@ -34,20 +34,39 @@ def _private(x: Any, seen: dict[int, Any]) -> Any:
             seen[id(x)] = {}
             seen[id(x)].update((k, _private(v, seen)) for k, v in x.items())
         return seen[id(x)]
-    if _is_state(x):
-        if id(x) not in seen:
-            seen[id(x)] = object.__new__(type(x))
-            seen[id(x)].__dict__.update((k, _private(v, seen)) for k, v in vars(x).items())
-        return seen[id(x)]
-    return x
+    if not _is_object(x):
+        return x
+    if id(x) not in seen:
+        seen[id(x)] = object.__new__(type(x))
+        for name, v in state_of(x).items():
+            object.__setattr__(seen[id(x)], name, _private(v, seen))
+    return seen[id(x)]
 
 
-def _is_state(x: Any) -> bool:
+def _is_object(x: Any) -> bool:
     """Whether x is an object of a user's class, whose attributes hold what it knows."""
     cls = type(x)
     root = cls.__module__.partition(".")[0]
-    special = "__new__" in names_of(cls) or isinstance(x, type)
-    return not special and hasattr(x, "__dict__") and root not in _LIBRARIES
+    names = names_of(cls)
+    special = "__new__" in names or isinstance(x, type)
+    return not special and root not in _LIBRARIES and bool({"__dict__", "__slots__"} & names)
+
+
+def state_of(x: Any) -> dict[str, Any]:
+    """The attributes of an object of a user's class; of anything else none.
+
+    >>> state_of(2.0)
+    {}
+    """
+    if not _is_object(x):
+        return {}
+    slots = (s for c in type(x).__mro__ for s in _words(c.__dict__.get("__slots__", ())))
+    held = {s: getattr(x, s) for s in slots if s != "__dict__" and hasattr(x, s)}
+    return {**held, **getattr(x, "__dict__", {})}
+
+
+def _words(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 _LIBRARIES = frozenset(("numpy", "scipy", "numba", *sys.stdlib_module_names))
@@ -75,6 +94,7 @@ def names_of(cls: type) -> set[str]:
 def attributes(x: Any, name: str) -> dict[str, Any]:
     """The dict in which `x.name = value` puts the value.
 
+    >>> from srcgrad.runtime.support.adjoints import Record
     >>> attributes(Record(a=1.0), "a")
     {'a': 1.0}
     """

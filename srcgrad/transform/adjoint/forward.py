@@ -168,7 +168,7 @@ class Forward:
         t = self.unit.facts.of(a)
         if isinstance(t, ty.Number) and t.cls is not bool:  # an int may make way for a float
             return syn.number(0.0)
-        if not ty.can_be_active(t):
+        if not ty.can_be_active(t) and not isinstance(t, ty.Array):
             return syn.number(None)
         return self.module.support("bar", self.primal(a))
 

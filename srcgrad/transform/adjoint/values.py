@@ -46,8 +46,9 @@ class Values(Containers):
                 self.undo(stmt)
             case ir.Var():
                 adj = self.state[name]
+                g = self.take(name, 1)  # which may fill the adjoint by a view of a zero
                 thin, owned = adj.thin, adj.owned
-                g = self.after_undo(stmt, self.take(name, 1))
+                g = self.after_undo(stmt, g)
                 if self.found.needs.decides_kind(stmt):
                     g, owned = self.module.support("gradient", g, self.primal(expr)), True
                 self.masks.put(expr.name, self.masks.take(name))

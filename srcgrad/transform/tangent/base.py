@@ -166,7 +166,7 @@ class Base:
             node = self.primal(a)
             shape, dtype = (ast.Attribute(node, k, ast.Load()) for k in ("shape", "dtype"))
             return self.module.numpy("zeros", shape, dtype)
-        if not ty.can_be_active(t):
+        if not ty.can_be_active(t) and not isinstance(t, ty.Array):
             return syn.number(None)
         return self.support("full_tangent", syn.number(None), self.primal(a))
 

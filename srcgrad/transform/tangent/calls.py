@@ -29,7 +29,9 @@ class Calls(Memory):
         active += [closure_active] * free
         groups = self.groups(target, slots, free)
         result_active = isinstance(stmt, ir.Assign) and self.active(stmt.target.name)
-        spec = Spec(target.fn, target.types, tuple(active), groups, result_active, False)
+        # What is written here must share its tangent wherever the callee put it.
+        memory = result_active and self.unit.kind(stmt.target.name) == "memory"  # type: ignore[union-attr]
+        spec = Spec(target.fn, target.types, tuple(active), groups, result_active, memory)
         name = self.owner.callee(spec)
         args: list[ast.expr] = [self.call_argument(b) for b in target.args]
         if target.closure is not None:

@@ -1,0 +1,289 @@
+"""Programs that random ones were made smaller to: each is of a kind that was wrong or crashed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import srcgrad as sg
+from tests.numeric import check
+
+X = np.array([0.3, -0.5, 0.7, 1.1])
+
+
+# ---- a view bound in a block of its own, and used after it ----------------------------------
+
+
+def view_of_with(x, s):
+    with np.errstate(all="ignore"):
+        v = x[1:]
+    v *= s
+    return v[0] * x[1] + np.sum(x)
+
+
+def alias_of_with(x, s):
+    with np.errstate(all="ignore"):
+        v = x
+    np.multiply(v, s, out=v)
+    return v[0] * x[1]
+
+
+def view_of_try(x, s):
+    try:
+        v = x[1:]
+    finally:
+        pass
+    v *= s
+    return v[0] * x[1]
+
+
+def view_of_finally(x, s):
+    try:
+        t = s * s
+    finally:
+        v = x[::-1]
+    v[1:] += v[:-1] * t
+    return v[0] * x[1] + x[2] * x[0]
+
+
+def view_of_else(x, s):
+    try:
+        t = s * x[0]
+    except ValueError:
+        t = 0.0
+    else:
+        v = x[1:]
+    v *= t
+    return v[0] * x[1]
+
+
+def view_of_loop(x, s):
+    for i in range(3):
+        v = x[i:]
+    v *= s
+    return v[0] * x[3] + x[2]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [view_of_with, alias_of_with, view_of_try, view_of_finally, view_of_else, view_of_loop],
+)
+def test_views_bound_in_a_block(fn):
+    check(fn, X, 0.6, wrt=(0, 1))
+
+
+def return_before_finally(x, s):
+    try:
+        if s > 0.2:
+            return x[0] * x[1] * s
+        x[1] = s
+    finally:
+        x[0] = x[1] * s
+    return x[0] * x[1]
+
+
+def break_before_finally(x, s):
+    for i in range(3):
+        try:
+            if x[i] > 0.6:
+                break
+            x[1] = s
+        finally:
+            x[0] = x[1] * s
+    return x[0] * x[1]
+
+
+def test_finally_that_runs_behind_a_return_is_refused():
+    with pytest.raises(sg.SrcgradError, match="leaves a try whose finally block"):
+        sg.grad(return_before_finally)(X, 0.6)
+    check(break_before_finally, X, 0.6, wrt=(0, 1))
+
+
+# ---- adjoints of zero that stand for an array ------------------------------------------------
+
+
+def rotated(x, y):
+    for _ in range(2):
+        v = y.reshape(2, 2).ravel()
+        if y[0] > 0.0:
+            x, y = y, v
+        else:
+            x, y = v, y
+    return np.tanh(0.6 * x[3])
+
+
+def test_a_filled_adjoint_is_not_written_into():
+    check(rotated, X, X + 0.3, wrt=(0, 1))
+
+
+# ---- integers where there are floats at other times ------------------------------------------
+
+
+def squares_of_either(x, s):
+    items = [0, 2]
+    items[1] = s
+    doubled = [e * e for e in items] + items
+    return doubled[1] * x[0] + doubled[3]
+
+
+def arrays_of_either(x, s):
+    parts = [np.arange(4), x * s, np.array([True, False, True, True])]
+    total = 0.0
+    for part in parts:
+        square = part * part
+        total += np.sum(square * x)
+    return total
+
+
+def inserted(x, s):
+    items = [0, 0]
+    squares = [e * e for e in items]
+    items.insert(0, s)
+    return sum(squares) + sum(items) * x[0] + sum([e * e for e in items])
+
+
+@pytest.mark.parametrize("fn", [squares_of_either, arrays_of_either, inserted])
+def test_integers_where_there_may_be_floats(fn):
+    check(fn, X, 0.6, wrt=(0, 1))
+
+
+def into_integers(x, s):
+    counts = np.zeros(3, dtype=int)
+    counts[0] = 2
+    counts[1] = s
+    return counts[1] * x[0]
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_number_stored_into_integers_is_refused(typed):
+    with pytest.raises(sg.SrcgradError, match="truncates"):
+        sg.grad(into_integers, wrt=(0, 1), specialize=typed)(X, 0.6)
+
+
+# ---- what a callee kept for its reverse, written by its caller -------------------------------
+
+
+def bump(u, t):
+    w = u.copy()
+    w[0] += t
+    u[1] -= t * w[1]
+    return w
+
+
+def result_written(x, s):
+    for i in range(1, 3):
+        v = bump(x, x[i] * s)
+        v[i] *= 0.9
+    return x @ x
+
+
+def bump_twice(u, t):
+    w = u * t
+    v = w
+    u[1] = v[1] * t
+    z = v
+    return z
+
+
+def renamed_result_written(x, s):
+    v = bump_twice(x, s)
+    v[1] = 5.0
+    return x @ x
+
+
+@pytest.mark.parametrize("fn", [result_written, renamed_result_written])
+def test_a_result_that_the_caller_writes(fn):
+    check(fn, X, 0.6, wrt=(0, 1))
+
+
+# ---- second derivatives through what a callee returns ----------------------------------------
+
+
+def scaled_by_callee(x, s):
+    return s * x
+
+
+def result_updated(x, s):
+    v = scaled_by_callee(x, s)
+    v *= x
+    return np.sum(v * v)
+
+
+def captured(x, s):
+    def scaled():
+        return s * x
+
+    v = scaled()
+    np.clip(v, -0.6, 0.7, out=v)
+    return np.sum(v * v * v)
+
+
+@pytest.mark.parametrize("fn", [result_updated, captured])
+def test_hessians_through_a_result_that_is_written(fn):
+    v = np.array([0.4, -0.2, 0.9, 0.3])
+
+    def gradient(h):
+        return sg.grad(fn)(X + h * v, 0.6)
+
+    want = (gradient(1e-5) - gradient(-1e-5)) / 2e-5
+    assert np.allclose(sg.hvp(fn)(v, X, 0.6), want, atol=1e-7)
+    assert np.allclose(sg.hessian(fn)(X, 0.6) @ v, want, atol=1e-7)
+
+
+# ---- arguments that are objects ---------------------------------------------------------------
+
+
+@dataclass
+class State:
+    u: np.ndarray
+    v: np.ndarray
+    e: float
+
+
+@dataclass(slots=True)
+class Slotted:
+    u: np.ndarray
+
+
+class Plain:
+    def __init__(self, u):
+        self.u = u
+        self.parts = [u * 2.0]
+
+
+def kicked(x, state):
+    state.u += x * state.v
+    state.u[1] = x[1]
+    state.v *= state.e
+    return state.u @ state.v
+
+
+def scaled(x, plain):
+    plain.u *= x[0]
+    plain.parts[0][1] = x[2]
+    return np.sum(plain.u * plain.parts[0] * x)
+
+
+def slotted(x, state):
+    state.u[1] = x[1]
+    return state.u @ state.u
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_objects_passed_in_are_left_alone(typed):
+    kept = Slotted(X.copy())
+    sg.value_and_grad(slotted, specialize=typed)(X, kept)
+    assert np.array_equal(kept.u, X)
+    state, plain = State(X.copy(), X + 1.0, 0.4), Plain(X.copy())
+    sg.value_and_grad(kicked, wrt=(0, 1), specialize=typed)(X, state)
+    sg.jvp(kicked, wrt=0, specialize=typed)(X, X, state)
+    sg.grad(scaled, specialize=typed)(X, plain)
+    assert np.array_equal(state.u, X) and np.array_equal(state.v, X + 1.0)
+    assert np.array_equal(plain.u, X) and np.array_equal(plain.parts[0], 2.0 * X)
+
+
+def test_objects_that_share_memory_with_an_argument_are_refused():
+    with pytest.raises(sg.SrcgradError, match="share memory"):
+        sg.grad(kicked)(X, State(X, X + 1.0, 0.4))
