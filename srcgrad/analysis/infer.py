@@ -11,7 +11,10 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from srcgrad.analysis import odd_arrays, probe, special_methods
+from srcgrad.analysis.array_likes import is_list, makes_array
 from srcgrad.analysis.atoms import atom_type
 from srcgrad.analysis.dims import plain_dims
 from srcgrad.analysis.facts import Facts
@@ -168,7 +171,8 @@ class Inference(MemberTypes):
                 return self.method(ir.Method(args[0], name, args[1:]), stmt)
         if any(map(special_methods.is_users, kinds)):
             return self.special(special_methods.of_operator(op, args, kinds), op, stmt)
-        if any(isinstance(t, ty.Tuple | ty.List) for t in kinds) and op in ("add", "mul"):
+        listed = any(isinstance(t, ty.Tuple | ty.List) for t in kinds)
+        if listed and op in ("add", "mul") and not makes_array(kinds):
             both = op == "add" and all(isinstance(t, ty.Tuple | ty.List) for t in kinds)
             if op == "mul" and any(isinstance(t, ty.List) for t in kinds):
                 items, times = args if isinstance(kinds[0], ty.List) else args[::-1]
@@ -184,7 +188,13 @@ class Inference(MemberTypes):
             self.facts.targets[stmt.sid] = Library(entry, tuple(zip(names, args, strict=True)))
         elif entry is not None:
             self.facts.targets[stmt.sid] = Library(entry, ())
-        found = probe.op_type(op, list(map(self.known, args)))
+        given = [self.known(a) for a in args]
+        if listed:  # the next round has arrays in the place of lists
+            given = [
+                probe.result_type(np.asarray, (g,)) if is_list(t) else g
+                for g, t in zip(given, kinds, strict=True)
+            ]
+        found = probe.op_type(op, given)
         return self.facts.extents.operator(found, op, args)
 
     def index(self, expr: ir.Index, stmt: ir.Stmt) -> ty.Type | None:

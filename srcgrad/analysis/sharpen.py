@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import webs
+from srcgrad.analysis.array_likes import ArrayLikes
 from srcgrad.analysis.coalesce import coalesce
 from srcgrad.analysis.container_rewrites import ContainerRewrites
 from srcgrad.analysis.object_rewrites import ObjectRewrites
@@ -41,7 +42,7 @@ def sharpen(facts: Facts) -> ir.Function | None:
 
 
 @dataclass
-class _Sharpen(ContainerRewrites, ObjectRewrites):
+class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes):
     def keep_params(self, body: ir.Block) -> ir.Block:
         """A parameter of unknown type that is bound again gets a second variable: what it was
         given
@@ -178,6 +179,7 @@ class _Sharpen(ContainerRewrites, ObjectRewrites):
                 or self.read_by_call(stmt)
                 or self.changed_copy(stmt)
                 or self.direct(stmt)
+                or self.of_arrays(stmt)
                 or self.unstar(stmt)
             )
         return [stmt]

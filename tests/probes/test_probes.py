@@ -13,11 +13,11 @@ import pytest
 
 import srcgrad as sg
 from tests.numeric import Point
-from tests.probes import aliases, arrays, language, made, objects, special, state
+from tests.probes import aliases, arrays, language, listed, made, objects, special, state
 from tests.probes.table import PROBES, V
 
 assert all(
-    module.__doc__ for module in (aliases, arrays, language, made, objects, special, state)
+    module.__doc__ for module in (aliases, arrays, language, listed, made, objects, special, state)
 )  # fill the table
 
 
