@@ -151,7 +151,22 @@ def indirect(p, c):
     return np.sum(a * a) * c[0, 0]
 
 
-PROGRAMS = (nearest, stencil, product, carried, neighbours, ratios, squares, cholesky)
+def stages(p, c):
+    y, n = p[0].copy(), p.shape[1]
+    k, t = np.empty(n), np.empty(n)
+    for _ in range(4):
+        for i in range(n):
+            k[i] = c[0, i] * y[i] * y[i]
+        for i in range(n):
+            t[i] = y[i] + 0.5 * k[i]
+        for i in range(n):
+            k[i] = c[1, i] * t[i] * t[i]
+        for i in range(n):
+            y[i] += 0.5 * k[i]
+    return np.sum(y)
+
+
+PROGRAMS = (nearest, stencil, product, carried, neighbours, ratios, squares, cholesky, stages)
 NAMES = sorted({one.__name__ for one in loops.PASSES} - {"parallel"})  # see test_parallel.py
 
 

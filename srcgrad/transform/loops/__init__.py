@@ -9,6 +9,7 @@ merge       additions to one place that follow one another become one
 guard       a loop that only spreads a cotangent which is structurally zero is skipped
 ascending   the iterations of a reverse loop that commute run in the order of memory
 first       zeros that the first additions would be made to are not written
+anew        zeros between taking what an array holds and adding to it again are not written
 distribute  additions to neighbours are gathered; those to other rows get loops of their own
 hoist       additions to one place of an array are summed in a number first
 invariant   elements that an innermost loop reads again and again are read once
@@ -23,6 +24,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from srcgrad.transform.loops import accesses, sweeps
+from srcgrad.transform.loops.anew import anew
 from srcgrad.transform.loops.ascending import ascending
 from srcgrad.transform.loops.dead import dead
 from srcgrad.transform.loops.distribute import distribute
@@ -40,7 +42,7 @@ from srcgrad.transform.loops.share import share
 from srcgrad.transform.loops.stop import stop
 
 PASSES = (
-    share, dead, fuse, dead, reread, once, merge, guard, ascending, first, distribute, dead,
+    share, dead, fuse, dead, reread, once, merge, guard, ascending, first, anew, distribute, dead,
     hoist, invariant, parallel, stop, regroup,
 )  # fmt: skip
 skipped: set[str] = set()  # names of passes that are turned off

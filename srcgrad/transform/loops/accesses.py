@@ -144,6 +144,11 @@ class Function:
     def root(self, name: str) -> str:
         return self.aliases.get(name, name)
 
+    def is_alone(self, array: str) -> bool:
+        """Whether no other name shares an array's memory."""
+        root = self.root(array)
+        return not any(other != array and self.root(other) == root for other in self.aliases)
+
     @cached_property
     def around(self) -> dict[int, ast.stmt]:
         """By identity of each statement the one that it stands in."""

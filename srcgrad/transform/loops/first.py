@@ -20,7 +20,7 @@ def first(fn: Function) -> None:
             case ast.Assign(
                 [ast.Name(array)],
                 ast.Call(ast.Attribute(ast.Name("np"), "zeros"), [_, *_]) as made,
-            ) if shapes.times[array] == 1 and _is_alone(fn, array):
+            ) if shapes.times[array] == 1 and fn.is_alone(array):
                 found = _First(fn, shapes, array)
                 if found.block(body[k + 1 :], []) and found.place is not None:
                     assert isinstance(made.func, ast.Attribute)
@@ -31,12 +31,6 @@ def first(fn: Function) -> None:
                     if isinstance(place.op, ast.Sub):
                         value = syn.negative(value)
                     found.owner[found.owner.index(place)] = syn.assign(place.target, value)
-
-
-def _is_alone(fn: Function, array: str) -> bool:
-    """Whether no other name shares the array's memory."""
-    root = fn.root(array)
-    return not any(other != array and fn.root(other) == root for other in fn.aliases)
 
 
 @dataclass
