@@ -149,6 +149,8 @@ class CallTypes(ObjectTypes):
             return user_rules.call(self, stmt, entry, value, args, kwargs, where)
         if entry is not None:
             entry = for_call(entry, len(args), [k for k, _ in kwargs])
+            if "complex" in entry.variants and args and not self.is_real(ir.unstar(args[0])):
+                entry = entry.variants["complex"]
             if entry.kind == "source":
                 return self.invoke_object(stmt, entry.fn, args, kwargs, where)
             return self.library(stmt, entry, args, kwargs)
@@ -169,6 +171,13 @@ class CallTypes(ObjectTypes):
         if inner is not None:  # the rule of a partial's function, of a method, of what @njit wraps
             return user_rules.call(self, stmt, inner, value, args, kwargs, where)
         return self.invoke_object(stmt, value, args, kwargs, where)
+
+    def is_real(self, a: ir.Atom) -> bool:
+        """Whether a value is surely no complex number."""
+        t = self.atom(a)
+        if isinstance(t, ty.Array):
+            return t.dtype.kind != "c"
+        return isinstance(t, ty.Number) and not issubclass(t.cls, complex | np.complexfloating)
 
     def make_derivative(
         self,

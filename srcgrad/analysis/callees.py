@@ -1,7 +1,9 @@
-"""What a call of a user function is compiled for, and what its reverse sweep reads of the caller's
-arrays."""
+"""What a call of a user function is compiled for, what its reverse sweep reads of the caller's
+arrays, and what it changes of them."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
 from srcgrad.analysis.targets import Bound, Packed, User, bound_atoms
@@ -88,44 +90,74 @@ def read_back(unit: Unit, stmt: ir.Assign | ir.Effect, target: User) -> set[str]
     every = {unit.fx.root(a.name) for a in handed if unit.fx.memory(a.name)}
     if not every or target.closure is not None or not unit.differentiates(stmt):
         return every
-    read = _read_of(unit, spec_of_call(unit, stmt, target))
-    if read is None:
+    found = _of(unit, spec_of_call(unit, stmt, target))
+    if found is None:
         return every
     out: set[str] = set()
     for k, b in enumerate(target.args):
-        if k in read:
+        if k in found.read:
             out |= {unit.fx.root(a.name) for a in bound_atoms(b) if isinstance(a, ir.Var)}
-    if -1 in read:
+    if -1 in found.read:
         out |= {unit.fx.root(v.name) for v in ir.writes(stmt)}
     return out & every
 
 
-def _read_of(unit: Unit, spec: Spec) -> set[int] | None:
-    """The parameters (-1: the result) whose contents are read; None: perhaps of all."""
-    known: dict[Spec, set[int] | None] = unit.program.__dict__.setdefault("_read_back", {})
+def restored_by(unit: Unit, stmt: ir.Stmt) -> set[str]:
+    """The memory of the caller that the reverse of a call may bring back to older contents."""
+    target = unit.facts.targets.get(stmt.sid)
+    if not isinstance(stmt, ir.Assign | ir.Effect) or not isinstance(target, User):
+        return set()
+    if not unit.differentiates(stmt):
+        return set()
+    root = unit.fx.root
+    slots = dict(enumerate(slots_of(target)))
+    found = _of(unit, spec_of_call(unit, stmt, target))
+    places = {-1, *slots} if found is None else found.restored
+    out = set(unit.kept_by_call.get(stmt.sid, ()))
+    for k in places:
+        atoms = ir.writes(stmt) if k == -1 else bound_atoms(slots[k])
+        out |= {root(a.name) for a in atoms if isinstance(a, ir.Var)}
+    return out
+
+
+@dataclass(frozen=True)
+class _Back:
+    """The parameters (-1: the result) whose contents the reverse of a callee reads, and those
+    that it brings back to what they were."""
+
+    read: frozenset[int]
+    restored: frozenset[int]
+
+
+def _of(unit: Unit, spec: Spec) -> _Back | None:
+    """What is known of the reverse of a callee; None inside its own recursion."""
+    known: dict[Spec, _Back | None] = unit.program.__dict__.setdefault("_back", {})
     if spec not in known:
         known[spec] = None  # what a recursive call is told
         known[spec] = _found(unit, spec)
     return known[spec]
 
 
-def _found(unit: Unit, spec: Spec) -> set[int]:
+def _found(unit: Unit, spec: Spec) -> _Back:
     from srcgrad.analysis.recording import record
+    from srcgrad.analysis.restoring import restores
 
     callee = make_unit(unit.program, spec)
     taken = {n.split("%")[0] for n in callee.facts.types} | set(callee.params)
     found = record(callee, Names(taken - {""}))
     fx = callee.fx
     values = {fx.root(n) for n in found.values}
-    out: set[int] = set()
+    read, restored = set(), set()
     returned = {RESULT}  # under other names before
     while older := {m.source for m in fx.moves if m.target in returned} - returned:
         returned |= older
     for k, name in [*enumerate(callee.params), *((-1, n) for n in sorted(returned))]:
         root = fx.root(name)
         if ("@" + root in found.at_exit) if fx.memory(name) else root in values:
-            out.add(k)
-    return out
+            read.add(k)
+        if restores(found, name):
+            restored.add(k)
+    return _Back(frozenset(read), frozenset(restored))
 
 
-__all__ = ["classes_of_call", "read_back", "slots_of", "spec_of_call", "written_by"]
+__all__ = ["classes_of_call", "read_back", "restored_by", "slots_of", "spec_of_call", "written_by"]

@@ -56,29 +56,6 @@ class Recording:
             return False
         return self.tracked.get(self.unit.fx.root(name), True)
 
-    def restores(self, name: str) -> bool:
-        """Whether the reverse sweep may bring back older elements of a variable's memory."""
-        unit = self.unit
-        root = unit.fx.root
-        roots = {root(name)}
-        for _ in unit.fx.moves:
-            roots |= {root(m.source) for m in unit.fx.moves if root(m.target) in roots}
-        if not any(unit.fx.stored(root) for root in roots):
-            return False
-        if self.undone:
-            return True
-        for stmt in ir.walk(unit.body):
-            if isinstance(stmt, ir.Store) and isinstance(stmt.base, ir.Var):
-                written = stmt.base.name
-            elif isinstance(stmt, ir.Assign) and stmt.inplace:
-                written = stmt.target.name
-            else:
-                continue
-            # What is not known to be an array is restored in any case.
-            if not isinstance(unit.type(written), ty.Array) and unit.is_active(written):
-                return True
-        return False
-
 
 def record(unit: Unit, names: Names) -> Recording:
     """Decide what is kept, and rewrite the unit's body so that the way taken is known."""

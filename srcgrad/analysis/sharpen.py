@@ -7,16 +7,16 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass, replace
 from itertools import count
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from srcgrad.analysis import webs
 from srcgrad.analysis.array_likes import ArrayLikes
 from srcgrad.analysis.coalesce import coalesce
 from srcgrad.analysis.container_rewrites import ContainerRewrites
+from srcgrad.analysis.decided import decided
 from srcgrad.analysis.object_rewrites import ObjectRewrites
 from srcgrad.analysis.targets import Container, Library, Packed, User
 from srcgrad.frontend.resolve import module_path
@@ -28,8 +28,6 @@ from srcgrad.rules.python import OPERATORS
 
 if TYPE_CHECKING:
     from srcgrad.analysis.facts import Facts
-
-_UNDECIDED = object()
 
 
 def sharpen(facts: Facts) -> ir.Function | None:
@@ -134,8 +132,8 @@ class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes):
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         if isinstance(stmt, ir.If):
-            known = self.decide(stmt.test)
-            if known is not _UNDECIDED:
+            known = decided(stmt.test, self.facts)
+            if known is not None:
                 self.changed = True
                 return list(self.block(stmt.body if known else stmt.orelse))
         inner = tuple(self.block(b) for b in ir.blocks(stmt))
@@ -258,79 +256,6 @@ class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes):
             name = fn
         return [*before, replace(stmt, value=ir.Call(name, tuple(args)))]
 
-    def decide(self, test: ir.Expr) -> Any:
-        """The truth of a test where types settle it."""
-        if isinstance(test, ir.Op) and test.op in ("is", "is_not"):
-            a, b = (self.facts.of(x) for x in test.args)
-            return _is_none(a, b, test.op == "is")
-        if isinstance(test, ir.Var):
-            t = self.facts.of(test)
-            return bool(t.value) if isinstance(t, ty.Literal) else _UNDECIDED
-        if isinstance(test, ir.Opaque):
-            types = {v.name: self.facts.of(v) for v in test.reads}
-            return _decide_ast(test.node, types)
-        return _UNDECIDED
-
 
 def _updates(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.Assign) and stmt.inplace is not None
-
-
-def _is_none(a: ty.Type, b: ty.Type, positive: bool) -> Any:
-    """`a is b` (or `is not`) where one is None."""
-    for x, y in ((a, b), (b, a)):
-        if x == ty.Literal(None):
-            if y == ty.Literal(None):
-                return positive
-            sure = ty.Number | ty.Array | ty.Tuple | ty.List | ty.Dict | ty.Static | ty.Literal
-            if isinstance(y, sure | ty.ClosureType):
-                return not positive
-    return _UNDECIDED
-
-
-def _decide_ast(node: ast.expr, types: dict[str, ty.Type]) -> Any:
-    match node:
-        case ast.Compare(left, [ast.Is() | ast.IsNot() as op], [right]):
-            a, b = _ast_type(left, types), _ast_type(right, types)
-            if a is None or b is None:
-                return _UNDECIDED
-            return _is_none(a, b, isinstance(op, ast.Is))
-        case ast.Compare(left, [ast.Eq() | ast.NotEq() as op], [right]):
-            a, b = _ast_type(left, types), _ast_type(right, types)
-            if isinstance(a, ty.Literal) and isinstance(b, ty.Literal):
-                return (a.value == b.value) is isinstance(op, ast.Eq)
-            return _UNDECIDED
-        case ast.UnaryOp(ast.Not(), operand):
-            inner = _decide_ast(operand, types)
-            return inner if inner is _UNDECIDED else not inner
-        case ast.BoolOp(op, values):
-            return _decide_chain(op, values, types)
-        case ast.Name(name) if isinstance(types.get(name), ty.Literal):
-            return bool(types[name].value)  # type: ignore[union-attr]
-        case ast.Constant(value):
-            return bool(value)
-        case _:
-            return _UNDECIDED
-
-
-def _decide_chain(op: ast.boolop, values: list[ast.expr], types: dict[str, ty.Type]) -> Any:
-    found = [_decide_ast(v, types) for v in values]
-    ends = isinstance(op, ast.Or)
-    for k, f in enumerate(found):
-        # An undecided operand before this one may raise or have effects: leave the test alone.
-        if f is _UNDECIDED:
-            return _UNDECIDED
-        if f is ends:
-            return ends
-        del k
-    return not ends
-
-
-def _ast_type(node: ast.expr, types: dict[str, ty.Type]) -> ty.Type | None:
-    match node:
-        case ast.Constant(value) if value is None or isinstance(value, str | bool):
-            return ty.Literal(value)
-        case ast.Name(name):
-            return types.get(name)
-        case _:
-            return None

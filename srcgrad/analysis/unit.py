@@ -15,6 +15,7 @@ from srcgrad.analysis.effects import (
     surely_copies,
 )
 from srcgrad.analysis.facts import Facts
+from srcgrad.analysis.otherwise import with_sources
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, User
 from srcgrad.errors import NotDifferentiable, located
@@ -271,7 +272,24 @@ class Unit:
 
 def make_unit(program: Program, spec: Spec) -> Unit:
     """Analyse a function for a specification."""
-    facts = program.facts(spec.fn, spec.types)
+    from srcgrad.analysis.outside import check
+
+    fn = spec.fn
+    while True:
+        facts = program.facts(fn, spec.types)
+        fx, act = _flow(program, spec, facts)
+        better = with_sources(facts, act.active)
+        if better is None:
+            break
+        fn = better
+    made = Unit(program, spec, facts, fx, act, facts.fn.body)
+    refuse_truncation(made)
+    check(made)
+    return made
+
+
+def _flow(program: Program, spec: Spec, facts: Facts) -> tuple[Effects, Activity]:
+    """What a function reads and writes, and what in it depends on active arguments."""
     names = [p.name for p in facts.fn.params] + list(facts.fn.free)
     marks = [n for n, g in zip(names, spec.groups, strict=False) if g is not None]
     fx = effects(program, facts, [*marks, RESULT] if spec.result_memory else marks)
@@ -279,15 +297,9 @@ def make_unit(program: Program, spec: Spec) -> Unit:
     for name, group in zip(names, spec.groups or (None,) * len(names), strict=True):
         if group is not None and may_hold_memory(fx.type(name)):
             fx.union(first.setdefault(group, name), name)
-    from srcgrad.analysis.outside import check
-
     wrt = [n for n, a in zip(names, spec.active, strict=True) if a]
     memory = [n for n in names if fx.memory(n)]
-    act = activity(program, facts, fx, wrt, memory)
-    made = Unit(program, spec, facts, fx, act, facts.fn.body)
-    refuse_truncation(made)
-    check(made)
-    return made
+    return fx, activity(program, facts, fx, wrt, memory)
 
 
 def refuse_truncation(unit: Unit) -> None:

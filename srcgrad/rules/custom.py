@@ -139,6 +139,7 @@ def _with_rule(base: Entry, given: Any) -> Entry:
         note="",
         zero=frozenset(),
         variants={},
+        otherwise=None,
         lanes=False,
         given=True,
         builtin=None if base.kind == "unknown" else base,

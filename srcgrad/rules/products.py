@@ -7,6 +7,7 @@ du/dx - i du/dy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -239,7 +240,7 @@ structured(
 short(np.vdot, {"a": 1, "b": 1}, real=True, a="g * b", b="g * a")
 _VECDOT = [(V, W), (M, V), (C, C * 1j + 0.3), (T, B[:, 0])]
 if hasattr(np, "vecdot"):
-    structured(
+    _vecdot = structured(
         np.vecdot,
         "a, b, /, out=None",
         vjp={
@@ -250,7 +251,7 @@ if hasattr(np, "vecdot"):
         writes=("out",),
         at=_VECDOT,
     )
-    structured(
+    _linalg_vecdot = structured(
         np.linalg.vecdot,
         "a, b, /, *, axis=-1",
         vjp={
@@ -262,6 +263,9 @@ if hasattr(np, "vecdot"):
             "b": "np.linalg.vecdot(a, b_dot, axis=axis)",
         },
         at=[*_VECDOT, ((T, np.cos(T)), {"axis": -2})],
+    )
+    _vecdot.variants["axis"] = replace(
+        _linalg_vecdot, target=np.vecdot, name="numpy.vecdot", at=_linalg_vecdot.at[-1:]
     )
 if hasattr(np, "matvec"):
     structured(

@@ -132,18 +132,17 @@ structured(
 # ---- conversions -----------------------------------------------------------
 
 _cast: Any
-for _cast in (float, np.float16, np.float32, np.float64, np.longdouble):
-    linear(
-        _cast,
-        "x=0.0, /",
-        x="support.unbroadcast(g, x)",
-        at=[(0.7,), (np.float64(0.7),), (np.array(0.7),)],
-    )
+_NUMBERS: list[Any] = [(0.7,), (np.float64(0.7),), (np.array(0.7),)]
+linear(float, "x=0.0, /", x="support.unbroadcast(g, x)", at=_NUMBERS)
+# `np.float64(a)` of an array of that dtype is the array itself.
+for _cast in (np.float16, np.float32, np.float64, np.longdouble):
+    linear(_cast, "x=0.0, /", x="support.unbroadcast(g, x)", view="maybe", at=_NUMBERS)
 for _cast in (np.complex64, np.complex128, np.clongdouble):
     linear(
         _cast,
         "x=0.0, /",
         x="support.unbroadcast(g, x)",
+        view="maybe",
         at=[(0.7,), (0.7 - 0.2j,)],
     )
 structured(

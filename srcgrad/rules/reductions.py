@@ -15,7 +15,7 @@ from srcgrad.rules import ufuncs  # noqa: F401 (registers what the methods below
 from srcgrad.rules.registry import alias, linear, lookup, nondiff, refuse, source, structured
 from srcgrad.rules.versions import NUMPY_2
 from srcgrad.runtime import support
-from srcgrad.runtime.support import series
+from srcgrad.runtime.support import sampled, series
 
 # ---- sample points ---------------------------------------------------------
 
@@ -265,8 +265,12 @@ structured(
 # ---- quantiles -------------------------------------------------------------
 
 
-def _quantile(target: Any, params: str, q: str, method: str, skipnan: bool, at: Any) -> None:
+def _quantile(
+    target: Any, params: str, q: str, method: str, skipnan: bool, at: Any, moved: Any = None
+) -> None:
     """Piecewise linear: each quantile is a mean of neighbours in the order of the elements."""
+    # In its place it is the slope of the line between two neighbours.
+    in_place = moved and source(target, moved, at=_PLACES[moved], register=False)
     options = f"axis=axis, method={method}, keepdims=keepdims, skipnan={skipnan}"
     options = options.replace(", method='linear'", "").replace(", skipnan=False", "")
     structured(
@@ -275,10 +279,19 @@ def _quantile(target: Any, params: str, q: str, method: str, skipnan: bool, at: 
         vjp={"a": f"support.quantile_back(g, a, {q}, {options})"},
         jvp={"a": f"support.quantile_apply(a_dot, a, {q}, {options})"},
         writes=_OUT,
+        otherwise=in_place,
         at=at,
     )
 
 
+_PLACES: dict[Any, list[Any]] = {
+    moved: [
+        (_V, 0.37 * unit),
+        (_M, np.array([0.31, 0.82]) * unit, 1),
+        ((_T, 0.77 * unit), {"axis": (0, 2), "keepdims": True}),
+    ]
+    for moved, unit in ((sampled.quantile_moved, 1.0), (sampled.percentile_moved, 100.0))
+}
 _MEDIAN = "a, axis=None, out=None, overwrite_input=False, keepdims=False"
 _QUANTILE = "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False"
 _MEDIANS: list[Any] = [(_V,), (_M,), (_M, 0), (_M, 1), ((_T,), {"axis": (0, 2)}), *AXES[6:]]
@@ -289,14 +302,21 @@ _quantile(np.nanmedian, _MEDIAN, "0.5", "'linear'", True, [*_MEDIANS, *NANS])
 def _at_q(*values: Any) -> list[Any]:
     samples: list[Any] = [(_V, q) for q in values]
     samples += [(_M, values[0], 1), ((_T, values[-1]), {"axis": (0, 1), "keepdims": True})]
-    methods = ("lower", "higher", "midpoint", "nearest")
+    methods = ("lower", "higher", "midpoint", "nearest", "inverted_cdf", "hazen", "weibull",
+               "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf",
+               "median_unbiased", "normal_unbiased")  # fmt: skip
     return samples + [((_V, values[0]), {"method": m}) for m in methods]
 
 
-_quantile(np.quantile, _QUANTILE, "q", "method", False, _at_q(0.4, [0.1, 0.75]))
+_quantile(
+    np.quantile, _QUANTILE, "q", "method", False, _at_q(0.4, [0.1, 0.75]), sampled.quantile_moved
+)
 _quantile(np.nanquantile, _QUANTILE, "q", "method", True, [*_at_q(0.4), (_NAN, 0.3, 0)])
 _PERCENT = "np.true_divide(q, 100.0)"
-_quantile(np.percentile, _QUANTILE, _PERCENT, "method", False, _at_q(40, [10, 75.0]))
+_quantile(
+    np.percentile, _QUANTILE, _PERCENT, "method", False, _at_q(40, [10, 75.0]),
+    sampled.percentile_moved,
+)  # fmt: skip
 _quantile(np.nanpercentile, _QUANTILE, _PERCENT, "method", True, [*_at_q(40), (_NAN, 30, 0)])
 
 # ---- running totals --------------------------------------------------------
@@ -521,6 +541,16 @@ structured(
         ((_V,), {"prepend": 0.0}),
         ((_M,), {"axis": 0, "n": 2, "append": np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])}),
     ],
+    otherwise=source(
+        np.diff,
+        sampled.diff_ended,
+        at=[
+            (_V, 1, -1, 0.3),
+            (_M, 2, 0, np.array([[0.3, 0.1, -0.2]]), 0.7),
+            (_M, 1, 1, np.array([[0.3], [0.1]])),
+        ],
+        register=False,
+    ),
 )
 structured(
     np.ediff1d,
@@ -528,6 +558,12 @@ structured(
     vjp={"ary": "support.ediff1d_back(g, ary, to_end, to_begin)"},
     jvp={"ary": "support.ediff1d_dot(ary_dot, to_end, to_begin)"},
     at=[(_V,), (_M,), (_V, 9.0), (_V, np.array([1.0, 2.0]), 0.5)],
+    otherwise=source(
+        np.ediff1d,
+        sampled.ediff1d_ended,
+        at=[(_V, 9.0), (_M, np.array([1.0, 2.0]), 0.5)],
+        register=False,
+    ),
 )
 structured(
     np.gradient,
@@ -546,6 +582,18 @@ structured(
         ((_T, 0.3), {"axis": (1, 2), "edge_order": 2}),
         (np.sin(np.arange(9.0)), 0.3),
     ],
+    otherwise=source(
+        np.gradient,
+        sampled.gradient_spaced,
+        at=[
+            (_V, 0.5),
+            (_V, np.array([0.0, 0.5, 2.0, 2.5])),
+            (_T, 0.5, 2.0, np.array([0.0, 0.5, 2.0, 2.5])),
+            ((_V, np.array([0.0, 0.5, 2.0, 2.5])), {"edge_order": 2}),
+            ((_T, 0.3), {"axis": (1, 2), "edge_order": 2}),
+        ],
+        register=False,
+    ),
 )
 _trapezoid = getattr(np, "trapezoid", None) or np.trapz  # type: ignore[attr-defined, unused-ignore]
 structured(
@@ -580,7 +628,7 @@ _RANGES: list[Any] = [
     ((np.array([0.3, 1.1]), np.array([2.0, 3.0]), 4), {"axis": -1}),
 ]
 _AS_RAMP = "num, endpoint, axis"
-structured(
+_linspace = structured(
     np.linspace,
     "start, stop, num=50, endpoint=True, *, dtype=None, axis=0",
     vjp={
@@ -592,6 +640,12 @@ structured(
         "stop": f"support.ramp(stop_dot, out, {_AS_RAMP}, True)",
     },
     at=[*_RANGES, (0.3, 2.0, 1)],
+)
+_linspace.variants["retstep"] = _linspace.variants[5] = source(
+    np.linspace,
+    sampled.linspace_step,
+    at=[(0.3, 2.0, 4, True, True), (_V, 2.0, 3, False, True)],
+    register=False,
 )
 # How many there are depends on the ends, and jumps; the items start at `start`.
 _arange = structured(
@@ -727,7 +781,7 @@ structured(
 # ---- statistics ------------------------------------------------------------
 
 _COV = "rowvar=rowvar, bias=bias, ddof=ddof"
-structured(
+_cov = structured(
     np.cov,
     "m, y=None, rowvar=True, bias=False, ddof=None",
     vjp={"m": f"support.cov_apply(g, m, {_COV})"},
@@ -741,7 +795,22 @@ structured(
         ((_M,), {"ddof": 0}),
     ],
 )
-structured(
+_weights = np.array([0.2, 0.5, 0.9])
+_cov_weighted = source(
+    np.cov,
+    sampled.cov_weighted,
+    at=[
+        (_V, _V**2),
+        ((_M, np.cos(_M)), {"bias": True}),
+        ((_T[0],), {"rowvar": False, "y": np.cos(_T[0])}),
+        ((_M,), {"fweights": np.array([1, 2, 3])}),
+        (_M, None, True, False, None, np.array([1, 2, 1]), _weights),
+        ((_M,), {"aweights": _weights, "ddof": 0}),
+    ],
+    register=False,
+)
+_cov.variants.update(dict.fromkeys(("y", "fweights", "aweights", 2, 3, 4, 5, 6, 7), _cov_weighted))
+_corrcoef = structured(
     np.corrcoef,
     "x, y=None, rowvar=True",
     let={
@@ -760,6 +829,13 @@ structured(
     },
     at=[(_T[0],), ((_T[0],), {"rowvar": False})],
 )
+_corrcoef_of = source(
+    np.corrcoef,
+    sampled.corrcoef_of,
+    at=[(_V, _V**2), (_T[0][:, :3], np.cos(_T[0][:, :3])), (_T[0], np.cos(_T[0]), False)],
+    register=False,
+)
+_corrcoef.variants.update(dict.fromkeys(("y", 2, 3), _corrcoef_of))
 structured(
     np.bincount,
     "x, weights=None, minlength=0",

@@ -87,8 +87,11 @@ class Entry:
     zero: frozenset[str] = frozenset()  # parameters in which the derivative is zero
     lanes: bool = False  # element by element, so that lane masks pass, though not "elementwise"
     # Rules for calls with so many positional arguments, or with a keyword argument, where that
-    # makes another function of it (`max(xs)`, `max(x, y)`); see `for_call`.
+    # makes another function of it (`max(xs)`, `max(x, y)`); see `for_call`.  "complex": for an
+    # argument that may be complex, of a function that is constant on real numbers.
     variants: dict[int | str, Entry] = field(default_factory=dict)
+    # What is differentiated instead where an argument without formula is active.
+    otherwise: Entry | None = None
     backward: Callable[..., Any] | None = None  # kind "custom": (saved, cotangent) -> cotangents
     given: bool = False  # a user's rule, which stands for all calls of the target
     builtin: Entry | None = None  # the rule that a user's rule takes the place of
@@ -194,6 +197,19 @@ def _parse(formulas: dict[str, str | None] | None) -> dict[str, Formula | None]:
     return {p: None if f is None else Formula(f) for p, f in (formulas or {}).items()}
 
 
+# Integers, or none at all: NumPy takes no other numbers there, so that there is no derivative.
+OPTIONS = frozenset({
+    "axis", "axes", "axis1", "axis2", "axisa", "axisb", "axisc", "shape", "new_shape", "newshape",
+    "source", "destination", "order", "keepdims", "dtype", "num", "endpoint", "reps", "repeats",
+    "minlength", "indices_or_sections",
+})  # fmt: skip
+
+
+def _zero(params: str, zero: tuple[str, ...], formulas: Iterable[str]) -> frozenset[str]:
+    """The parameters in which the derivative is zero."""
+    return (OPTIONS & set(_signature(params).parameters) - set(formulas)) | frozenset(zero)
+
+
 def _let(formulas: dict[str, str] | None) -> dict[str, Formula]:
     return {name: Formula(text) for name, text in (formulas or {}).items()}
 
@@ -255,7 +271,7 @@ def linear(
         view=view,
         result=result,
         writes=writes,
-        zero=frozenset(zero),
+        zero=_zero(params, zero, formulas),
         lanes=lanes,
     )
     return add(entry) if register else entry
@@ -276,6 +292,7 @@ def structured(
     zero: tuple[str, ...] = (),
     writes: tuple[str, ...] = (),
     lanes: bool = False,
+    otherwise: Entry | None = None,
     register: bool = True,
 ) -> Entry:
     """Register a function with reverse and forward formulas.
@@ -296,8 +313,9 @@ def structured(
         pure=pure,
         note=note,
         writes=writes,
-        zero=frozenset(zero),
+        zero=_zero(params, zero, vjp),
         lanes=lanes,
+        otherwise=otherwise,
     )
     return add(entry) if register else entry
 

@@ -6,8 +6,9 @@ import inspect
 
 import numpy as np
 
-from srcgrad.rules.registry import Entry, add, linear, nondiff, refuse, structured
+from srcgrad.rules.registry import Entry, add, linear, nondiff, refuse, source, structured
 from srcgrad.rules.short import short
+from srcgrad.runtime.support import sampled
 
 V = np.array([0.3, -1.7, 0.6])
 W = np.array([1.1, 0.4, -0.8])
@@ -171,6 +172,15 @@ structured(
     " reflect_type='even'",
     vjp={"array": "support.pad_back(g, array, pad_width, mode, stat_length, reflect_type)"},
     jvp={"array": "support.pad_dot(array_dot, pad_width, mode, stat_length, reflect_type)"},
+    otherwise=source(
+        np.pad,
+        sampled.pad_valued,
+        at=[
+            ((V, 2), {"constant_values": 0.4}),
+            ((M, ((1, 0), (0, 2))), {"constant_values": np.array([[0.4, 0.3], [0.2, 0.1]])}),
+        ],
+        register=False,
+    ),
     at=[
         (V, 2),
         (M, ((1, 0), (0, 2))),

@@ -18,7 +18,7 @@ import numpy as np
 from srcgrad.ir.types import Array, Number, Type
 from srcgrad.rules import registry
 from srcgrad.rules.registry import Entry, Formula, alias, linear, nondiff, structured
-from srcgrad.rules.versions import takes
+from srcgrad.rules.versions import NUMPY_2, takes
 
 # ---- sample points ---------------------------------------------------------
 
@@ -265,6 +265,19 @@ def _absolute(target: Any, params: str, at: Any, **options: Any) -> None:
 
 _absolute(np.absolute, "x, /, out=None, *, dtype=None", [*ANY, *ANALYTIC], writes=("out",))
 _real(np.fabs, "g * np.sign(x)")
+_SIGN = registry.add(Entry(np.sign, "numpy.sign", "nondiff", None, {}, {}))
+if NUMPY_2:  # the direction of a complex number; before, the sign of its real part
+    _AWAY = "np.where(x == 0, np.inf, np.abs(x))"
+    _SIGN.variants["complex"] = structured(
+        np.sign,
+        "x, /, out=None, *, dtype=None",
+        vjp={"x": f"(g - np.real(g * out) * np.conj(out)) / {_AWAY}"},
+        jvp={"x": f"(x_dot - out * np.real(np.conj(out) * x_dot)) / {_AWAY}"},
+        lanes=True,
+        writes=("out",),
+        at=[(0.3 + 0.4j,), (_C,), (0.7,)],
+        register=False,
+    )
 linear(
     np.real,
     "val",

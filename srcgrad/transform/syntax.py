@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from math import copysign
 from typing import Any
 
 from srcgrad.ir import asts
@@ -37,9 +38,11 @@ def number(value: Any) -> ast.expr:
             else ast.List(items, ast.Load())
         )
     if isinstance(value, complex):
-        if value.real == 0 and str(value.real)[0] != "-":
-            return _signed(ast.Constant(abs(value.imag) * 1j), value.imag)
-        return ast.BinOp(number(value.real), ast.Add(), number(value.imag * 1j))
+        imaginary = _signed(ast.Constant(complex(0.0, abs(value.imag))), value.imag)
+        # `-1j` is (-0.0-1j): a zero real part has the sign of the other.
+        if not value.real and copysign(1.0, value.real) == copysign(1.0, value.imag):
+            return imaginary
+        return ast.BinOp(number(value.real), ast.Add(), imaginary)
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         base = "np.nan" if value != value else "np.inf"
         return _signed(expr(base), -1.0 if value < 0 else 1.0)

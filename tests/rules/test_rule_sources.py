@@ -24,9 +24,11 @@ ALIKE = ("legendre", "hermite", "hermite_e", "laguerre")  # as the other familie
 
 
 def _samples() -> Iterator[Any]:
+    seen: set[int] = set()
     for entry in registry.entries():
-        for each in (entry, *entry.variants.values()):
-            if each.kind == "source":
+        for each in (entry, entry.otherwise, *entry.variants.values()):
+            if each is not None and each.kind == "source" and id(each) not in seen:
+                seen.add(id(each))
                 for k, point in enumerate(each.at):
                     rest = any(f".{family}." in each.name for family in ALIKE)
                     marks = pytest.mark.slow if rest else ()

@@ -313,8 +313,6 @@ from srcgrad.runtime.support.series import (
 from srcgrad.runtime.support.sequences import *  # noqa: F403
 from srcgrad.runtime.support.shape import (
     outline as outline,
-)
-from srcgrad.runtime.support.shape import (
     broadcast_arrays_back as broadcast_arrays_back,
     broadcast_arrays_dot as broadcast_arrays_dot,
     cast_like as cast_like,
@@ -385,6 +383,7 @@ from srcgrad.runtime.support.tangents import (
     alias_dot as alias_dot,
     full_tangent as full_tangent,
     inplace_dot as inplace_dot,
+    field_dot as field_dot,
     like_items as like_items,
     private_tangent as private_tangent,
     store_dot as store_dot,

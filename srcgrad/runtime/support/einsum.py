@@ -187,7 +187,7 @@ def einsum_dot(dots: Any, operands: Any) -> Any:
     """
     total = 0.0
     for k in range(len(operands)):
-        if is_given(dots, k):
+        if dots[k] is not None and is_given(operands, k):
             total = total + einsum_of(replaced(operands, k, dots[k]))
     return total
 
@@ -200,6 +200,6 @@ def einsum_cross(dots: Any, ct: Value, operands: Any) -> Any:
     """
     total = nothing(operands)
     for k in range(len(operands)):
-        if is_given(dots, k):
+        if dots[k] is not None and is_given(operands, k):
             total = added(total, einsum_back(ct, replaced(operands, k, dots[k])), k)
     return total

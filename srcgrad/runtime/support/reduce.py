@@ -272,8 +272,9 @@ def _quantile_weights(lines: Any, q: float, method: str, skipnan: bool) -> Any:
     ordered = np.sort(lines, axis=-1)  # nan last
     size = lines.shape[-1]
     there = np.sum(~np.isnan(lines), axis=-1) if skipnan else np.full(lines.shape[:-1], size)
-    place = q * np.maximum(there - 1, 0)
-    low, part = _position(place, method)
+    place = _places(there, q, method)
+    low = np.floor(place).astype(int)
+    part = place - low
     first = np.take_along_axis(ordered, low[..., None], -1)
     high = np.minimum(low + 1, np.maximum(there - 1, 0))
     second = np.take_along_axis(ordered, high[..., None], -1)
@@ -281,27 +282,15 @@ def _quantile_weights(lines: Any, q: float, method: str, skipnan: bool) -> Any:
     return (1 - part) * _equal_share(lines, first) + part * _equal_share(lines, second)
 
 
-def _position(place: Any, method: str) -> tuple[Any, Any]:
-    """The place of the element below a fractional place, and the weight of the next one."""
-    low = np.floor(place)
-    part = place - low
-    match method:
-        case "linear":
-            pass
-        case "lower":
-            part = np.zeros_like(part)
-        case "higher":
-            part = np.ceil(part)
-        case "midpoint":
-            part = np.where(part == 0, 0.0, 0.5)
-        case "nearest":
-            part = np.rint(place) - low
-        case _:
-            raise NotImplementedError(
-                f"the derivative of a quantile by the method {method!r} is not known; "
-                "use linear, lower, higher, midpoint or nearest"
-            )
-    return low.astype(int), part
+def _places(there: Any, q: float, method: str) -> Any:
+    """The fractional place of the q-th quantile among so many numbers in order: of 0, 1, 2, ...
+    it is the quantile itself."""
+    counts, back = np.unique(np.maximum(there, 1), return_inverse=True)
+    found = [
+        float(np.quantile(np.arange(float(n)), q, method=method))  # type: ignore[call-overload]
+        for n in counts.tolist()
+    ]
+    return np.reshape(np.array(found)[np.ravel(back)], np.shape(there))
 
 
 def _equal_share(lines: Any, value: Any) -> Any:

@@ -222,9 +222,9 @@ def interp_period(x: Value, xp: Value, fp: Value, period: float) -> Any:
     >>> interp_period(5.0, np.array([0.0, 1.0]), np.array([0.0, 1.0]), 2.0)
     np.float64(1.0)
     """
-    inside = xp % period
+    inside = np.asarray(xp) % period
     order = np.argsort(inside)
-    places, values = inside[order], fp[order]
+    places, values = inside[order], np.asarray(fp)[order]
     places = np.concatenate((places[-1:] - period, places, places[:1] + period))
     return np.interp(x % period, places, np.concatenate((values[-1:], values, values[:1])))
 

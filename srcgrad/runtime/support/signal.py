@@ -250,7 +250,7 @@ def interp_gather(v: Value, x: Value, xp: Value, left: Any, right: Any) -> Any:
     """
     ends = (None if left is None else 0.0, None if right is None else 0.0)
     result = np.interp(x, xp, v, *ends)  # always double
-    return result.astype(np.result_type(x, xp, v))
+    return result.astype(np.result_type(np.asarray(x), np.asarray(xp), np.asarray(v)))
 
 
 def interp_scatter(ct: Value, x: Value, xp: Value, left: Any, right: Any) -> Any:

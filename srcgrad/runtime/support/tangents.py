@@ -69,6 +69,8 @@ def full_tangent(t: Any, x: Any) -> Any:
     """
     if isinstance(x, bool | int | float | complex | np.generic):
         return 0.0 if t is None else t
+    if isinstance(x, range):
+        return [0.0] * len(x)
     if isinstance(x, np.ndarray):
         if t is not None:
             return t
@@ -90,6 +92,18 @@ def _field(t: Any, name: str) -> Any:
     if t is None:
         return None
     return t.get(name) if isinstance(t, dict) else getattr(t, name, None)
+
+
+def field_dot(t: Any, x: Any, name: str) -> Any:
+    """The tangent of `x.name`, where that of x may be a plain tuple of the parts' tangents.
+
+    >>> field_dot((None, 2.0), np.linalg.slogdet(np.eye(2)), "logabsdet")
+    2.0
+    """
+    if hasattr(t, name):
+        return getattr(t, name)
+    names = getattr(x, "_fields", None)
+    return getattr(t, name) if names is None else t[names.index(name)]
 
 
 def like_items(t: Any, x: Any) -> Any:

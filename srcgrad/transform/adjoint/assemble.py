@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from srcgrad.analysis.effects import RESULT
 from srcgrad.analysis.joinable import joinable
 from srcgrad.analysis.resolve import Program
+from srcgrad.analysis.restoring import restores
 from srcgrad.analysis.unit import Spec, Unit, make_unit
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -71,7 +72,8 @@ class Adjoint:
         self.callees.names[spec] = names
         sweeps = self.sweeps(make_unit(self.program, spec), want_value=True, joint=False)
         self.order.append(write_pair(sweeps, names, top, self.aux))
-        self.top_restores = top and sweeps.found.restores(RESULT)
+        if top:
+            self.top_restores = restores(sweeps.found, RESULT)
         return names
 
     def sweeps(self, unit: Unit, want_value: bool, joint: bool) -> Sweeps:
@@ -190,7 +192,7 @@ def _result_lines(sweeps: Sweeps, reverse: list[ast.stmt]) -> list[ast.stmt]:
     value = sweeps.value
     if not isinstance(value, ast.Name):
         return []
-    if sweeps.found.restores(RESULT):
+    if restores(sweeps.found, RESULT):
         fresh = not value.id.startswith("result")
         kept = sweeps.text.names.fresh("result") if fresh else value.id
         sweeps.value = syn.name(kept)

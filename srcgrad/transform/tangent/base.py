@@ -158,6 +158,9 @@ class Base:
             return syn.name(self.dot_name(a.name))
         return self.zero(a)
 
+    def starred(self, i: ir.Atom | ir.Star, node: ast.expr) -> ast.expr:
+        return ast.Starred(node, ast.Load()) if isinstance(i, ir.Star) else node
+
     def zero(self, a: ir.Atom) -> ast.expr:
         t = self.unit.facts.of(a)
         if isinstance(t, ty.Number):

@@ -85,6 +85,3 @@ class Calls(Memory):
             return ast.Tuple(items, ast.Load())
         keys: list[ast.expr | None] = [None if k is None else ast.Constant(k) for k in b.keys]
         return ast.Dict(keys, items)
-
-    def starred(self, i: ir.Atom | ir.Star, node: ast.expr) -> ast.expr:
-        return ast.Starred(node, ast.Load()) if isinstance(i, ir.Star) else node

@@ -87,14 +87,14 @@ class Libraries(Binding):
 
     def tangent_of_bound(self, b: Bound, mentions: int) -> ast.expr:
         if isinstance(b, Packed):
-            return syn.tuple_of(self.dot(ir.unstar(i)) for i in b.items)
+            return syn.tuple_of(self.starred(i, self.dot(ir.unstar(i))) for i in b.items)
         return self.dot(b, mentions)
 
     def bound(self, b: Bound | ast.expr) -> ast.expr:
         if isinstance(b, ast.expr):
             return b
         if isinstance(b, Packed):
-            return syn.tuple_of(self.primal(ir.unstar(i)) for i in b.items)
+            return syn.tuple_of(self.starred(i, self.primal(ir.unstar(i))) for i in b.items)
         return self.primal(b)
 
     def not_differentiable(self, stmt: ir.Stmt, call: Library, param: str, b: Bound) -> Exception:
@@ -144,9 +144,8 @@ class Libraries(Binding):
 
     def linear_argument(self, b: Bound, linear: bool) -> ast.expr:
         if isinstance(b, Packed):
-            items = [
-                self.dot(ir.unstar(i)) if linear else self.primal(ir.unstar(i)) for i in b.items
-            ]
+            which = self.dot if linear else self.primal
+            items = [self.starred(i, which(ir.unstar(i))) for i in b.items]
             return ast.Tuple(items, ast.Load())
         if not linear:
             return self.primal(b)

@@ -191,11 +191,21 @@ class Walk(Calls):
                 self.bind(stmt, syn.tuple_of(self.dot(a, 1) for _, a in free))
             case ir.Attr(obj, attr) if target is None:
                 if self.active(obj):
-                    self.bind(stmt, ast.Attribute(self.dot(obj, 1), attr, ast.Load()))
+                    self.bind(stmt, self.field(obj, attr))
                 else:
                     self.bind_zero(stmt)
             case _:
                 self.target_rule(stmt, expr, target)
+
+    def field(self, obj: ir.Atom, attr: str) -> ast.expr:
+        """The tangent of `obj.attr`; that of a result of NumPy's with named parts is a tuple."""
+        t = self.unit.facts.of(obj)
+        if isinstance(t, ty.Tuple) and t.cls.__module__.partition(".")[0] in ("numpy", "scipy"):
+            k = getattr(t.cls, "_fields", ()).index(attr)
+            return syn.expr("r[k]", r=self.dot(obj, 1), k=syn.number(k))
+        if isinstance(t, ty.Unknown):
+            return self.support("field_dot", self.dot(obj, 1), self.primal(obj), syn.number(attr))
+        return ast.Attribute(self.dot(obj, 1), attr, ast.Load())
 
     def target_rule(self, stmt: ir.Assign, expr: ir.Expr, target: object) -> None:
         match target:
