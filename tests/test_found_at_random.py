@@ -220,7 +220,19 @@ def captured(x, s):
     return np.sum(v * v * v)
 
 
-@pytest.mark.parametrize("fn", [result_updated, captured])
+def scaled_items(x, s):
+    parts = {"a": x * s, "b": x * x}
+    for key in parts:
+        parts[key] = parts[key] * s
+    return np.sum(parts["a"] * parts["b"])
+
+
+def larger_field(x, s):
+    state = State(x * x * s, x + s, x[0])
+    return np.maximum(0.0, state.e) + state.u @ state.v * state.e
+
+
+@pytest.mark.parametrize("fn", [result_updated, captured, scaled_items, larger_field])
 def test_hessians_through_a_result_that_is_written(fn):
     v = np.array([0.4, -0.2, 0.9, 0.3])
 
@@ -282,6 +294,17 @@ def test_objects_passed_in_are_left_alone(typed):
     sg.grad(scaled, specialize=typed)(X, plain)
     assert np.array_equal(state.u, X) and np.array_equal(state.v, X + 1.0)
     assert np.array_equal(plain.u, X) and np.array_equal(plain.parts[0], 2.0 * X)
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_tangents_of_objects_are_left_alone(typed):
+    state, tangent = State(X.copy(), X + 1.0, 0.4), State(X - 0.5, X * X, 1.0)
+    kept = tangent.u.copy(), tangent.v.copy()
+    value, along = sg.jvp(kicked, wrt=(0, 1), specialize=typed)((X, tangent), X, state)
+    assert np.array_equal(tangent.u, kept[0]) and np.array_equal(tangent.v, kept[1])
+    gx, gs = sg.grad(kicked, wrt=(0, 1), specialize=typed)(X, state)
+    assert along == pytest.approx(gx @ X + gs.u @ tangent.u + gs.v @ tangent.v + gs.e)
+    assert value == kicked(X, state)
 
 
 def test_objects_that_share_memory_with_an_argument_are_refused():

@@ -30,11 +30,11 @@ def main() -> int:
     options = _options()
     with tempfile.TemporaryDirectory() as folder:
         os.environ.setdefault("SRCGRAD_CACHE_DIR", os.path.join(folder, "cache"))
-        counts, reasons = _run(options, Path(folder))
+        counts, reasons, first = _run(options, Path(folder))
     total = sum(counts.values())
     print(f"{total} programs: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     for (kind, reason), n in reasons.most_common(40):
-        print(f"{n:6} {kind:8} {reason[:150]}")
+        print(f"{n:6} {kind:8} {reason[:150]} (first: seed {first[kind, reason]})")
     return 1 if any(counts[kind] for kind in BAD) else 0
 
 
@@ -53,8 +53,9 @@ def _options() -> argparse.Namespace:
 
 def _run(
     options: argparse.Namespace, folder: Path
-) -> tuple[Counter[str], Counter[tuple[str, str]]]:
+) -> tuple[Counter[str], Counter[tuple[str, str]], dict[tuple[str, str], int]]:
     counts: Counter[str] = Counter()
+    firsts: dict[tuple[str, str], int] = {}
     reasons: Counter[tuple[str, str]] = Counter()
     end = time.monotonic() + 60 * options.minutes
     seed = options.seed
@@ -74,6 +75,7 @@ def _run(
         counts[verdict.kind] += 1
         if verdict.kind != "right":
             reasons[verdict.kind, verdict.reason] += 1
+            firsts.setdefault((verdict.kind, verdict.reason), seed)
         if verdict.kind in BAD:
             first = reasons[verdict.kind, verdict.reason] == 1
             print(f"seed {seed}: {verdict.kind}: {verdict.detail[:300]}", flush=True)
@@ -81,7 +83,7 @@ def _run(
                 options.shrink -= 1
                 _print_smallest(candidate, verdict, tried)
         seed += 1
-    return counts, reasons
+    return counts, reasons, firsts
 
 
 def _print_smallest(

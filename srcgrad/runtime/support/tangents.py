@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.runtime.support.adjoints import Record, bar, error, is_number
-from srcgrad.runtime.support.state import private
+from srcgrad.runtime.support.state import private, state_of
 
 
 def private_tangent(t: Any, x: Any) -> Any:
@@ -32,7 +32,14 @@ def _laid_out(t: Any, x: Any, seen: dict[int, Any]) -> Any:
         return {k: _laid_out(None if t is None else t.get(k), v, seen) for k, v in x.items()}
     if is_number(x):
         return 0.0 if t is None else t
-    return t
+    held = state_of(x)
+    if not held:
+        return t
+    if id(x) not in seen:
+        made = seen[id(x)] = Record()
+        for name, v in held.items():
+            setattr(made, name, _laid_out(_field(t, name), v, seen))
+    return seen[id(x)]
 
 
 def tangent_like(t: Any, v: Any) -> Any:

@@ -16,6 +16,10 @@ from srcgrad.transform.tangent import userrules
 from srcgrad.transform.tangent.base import RESULT_HERE
 from srcgrad.transform.tangent.binding import Binding
 
+# Parameters that say where, and those besides adjoints whose values are moved.
+_PLACES = ("key", "k", "name", "count")
+_MOVED = ("b", "ct", "made")
+
 
 class Libraries(Binding):
     """Sums of partials, and linear functions, which are their own tangents."""
@@ -56,13 +60,19 @@ class Libraries(Binding):
         self.finish(stmt, call, total, late)
 
     def moved(self, call: Library) -> ast.expr:
-        """The same move of tangents: each active argument is replaced by its tangent."""
+        """The same move of tangents: each active argument is replaced by its tangent, and what is
+        added or put somewhere by zero where it has none; the others say where, and of what shape.
+        """
         args = []
         for p, b in call.args:
             assert not isinstance(b, Packed)
-            still = p == "t"  # itself a tangent, which does not move here
-            rest = syn.number(None) if still else self.primal(b)
-            args.append(self.dot(b) if self.active(b) else rest)
+            if p == "t":  # itself a tangent
+                args.append(self.dot(b) if self.active(b) else syn.number(None))
+            elif p in _PLACES:
+                args.append(self.primal(b))
+            else:
+                moves = p.endswith("_bar") or p in _MOVED
+                args.append(self.dot(b) if moves or self.active(b) else self.primal(b))
         return ast.Call(function_text(self.module, call.entry.target), args, [])
 
     def term(self, stmt: ir.Assign, call: Library, param: str, b: Bound) -> tuple[ast.expr, bool]:
