@@ -100,8 +100,9 @@ def activity(
         for stmt in ir.walk(facts.fn.body)
         for t, deps in _flows(program, facts, fx, stmt)
     ]
-    names = {t for t, _, _ in flows} | {d.name for _, ds, _ in flows for d in ds}
-    names |= set(facts.types) | {RESULT}
+    # In the order of the program: which of several ways made a variable active is told to users.
+    changed = [n for t, ds, _ in flows for n in (t, *(d.name for d in ds))]
+    names = dict.fromkeys([*changed, *facts.types, RESULT])
     groups: dict[str, list[str]] = {}
     for n in names:
         if fx.memory(n):
@@ -109,19 +110,19 @@ def activity(
     able = {n for n in names if ty.can_be_active(fx.type(n))}
     because: dict[str, tuple[str, int]] = {}
     varied = _spread(
-        set(wrt) & able,
+        [n for n in wrt if n in able],
         [(d.name, t, line) for t, ds, line in flows for d in ds],
         groups,
         able,
         because,
     )
     back = [(t, d.name, line) for t, ds, line in flows for d in ds]
-    useful = _spread({RESULT, *memory_out}, back, groups, able, None)
+    useful = _spread([RESULT, *memory_out], back, groups, able, None)
     return Activity(frozenset(varied & useful), frozenset(varied), frozenset(useful), because)
 
 
 def _spread(
-    seed: set[str],
+    seed: list[str],
     edges: list[tuple[str, str, int]],
     groups: dict[str, list[str]],
     able: set[str],

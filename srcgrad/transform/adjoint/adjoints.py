@@ -132,8 +132,8 @@ class Adjoints(Base):
         """The names of shadows, which statements of the reverse sweep write into."""
         return {
             self.bar(n)
-            for n in self.unit.act.active
-            if n in self.unit.facts.types and self.unit.kind(n) == "memory"
+            for n in self.unit.facts.types
+            if n in self.unit.act.active and self.unit.kind(n) == "memory"
         }
 
     def first(self, name: str, node: ast.expr, owned: bool, thin: bool) -> None:

@@ -140,13 +140,10 @@ def _taken(unit: Unit) -> set[str]:
     return names | {cotangent_name(unit)}
 
 
-def _nameless(unit: Unit) -> set[str]:
+def _nameless(unit: Unit) -> list[str]:
     """Counters called `_`: an array tape is indexed by them, so they need names of their own."""
-    return {
-        s.target.name
-        for s in ir.walk(unit.body)
-        if isinstance(s, ir.For) and s.target.name.split("%")[0] == "_"
-    }
+    loops = (s for s in ir.walk(unit.body) if isinstance(s, ir.For))
+    return list(dict.fromkeys(s.target.name for s in loops if s.target.name.split("%")[0] == "_"))
 
 
 def cotangent_name(unit: Unit) -> str:
