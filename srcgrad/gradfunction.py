@@ -323,11 +323,7 @@ class GradFunction(Derivative, Generic[P]):
             if name in fixed:
                 out.append(typeof.type_of(fixed[name]))
                 continue
-            t = (
-                typeof.from_annotation(hints.get(name, p.annotation))
-                if p.annotation is not p.empty
-                else None
-            )
+            t = typeof.of_parameter(p, hints.get(name, p.annotation))
             out.append(t if t is not None and self._specialize else ty.UNKNOWN)
         return tuple(out)
 

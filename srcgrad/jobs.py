@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad import pipeline, trees
-from srcgrad.analysis import probe
+from srcgrad.analysis import probe, typeof
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend import source as source_module
 from srcgrad.gradfunction import GradFunction
@@ -82,8 +82,8 @@ class Job:
         annotation = param.annotation
         if isinstance(annotation, str):
             annotation = _evaluated(annotation, self.fn)
-        if annotation is not param.empty and self.known:
-            found = probe.from_annotation(annotation)
+        if self.known:
+            found = typeof.of_parameter(param, annotation)
             if found is not None:
                 return found
         if not self.guess or param.default is param.empty:

@@ -18,7 +18,8 @@ import srcgrad as sg
 from srcgrad.build import BuildError, ConfigError, Options, build, read, single
 from srcgrad.build.config import from_table
 from srcgrad.build.helpers import PACKAGE, reached
-from srcgrad.build.text import Place, module_text
+from srcgrad.build.place import Place
+from srcgrad.build.text import module_text
 from srcgrad.jobs import Job
 from srcgrad.runtime import support
 from srcgrad.spelling import parse_types
@@ -100,7 +101,7 @@ def test_several_functions_share_a_module_and_its_callees(tmp_path):
     )
     assert text.count("def scaled_forward") == 1
     built = loaded(text, tmp_path)
-    assert built.__all__ == ["outer_grad", "both", "outer_jvp"]
+    assert built.__all__ == ["both", "outer_grad", "outer_jvp"]
     value, slope = built.both(0.3, 4)
     assert value == pytest.approx(programs.outer(0.3, 4))
     assert slope == built.outer_grad(0.3, 4)
@@ -208,8 +209,43 @@ def test_in_the_package_of_the_function_globals_are_read_when_it_runs():
 
 
 def test_what_can_not_be_written_down_is_refused():
-    with pytest.raises(BuildError, match=r"standalone module can't read .*TABLE \(a dict\)"):
-        text_of(job(programs.with_table, "x", "x=float"))
+    with pytest.raises(BuildError, match=r"standalone module can't read .*PLACES \(a dict\)"):
+        text_of(job(programs.with_places, "x", "x=float"))
+
+
+def test_constants_of_modules_and_closures_are_written_down(tmp_path):
+    text = text_of(
+        job(programs.with_table, "x", "x=float"),
+        job(programs.tripled, "x", "x=float"),
+        job(programs.times(5.0), "x", "x=float"),
+    )
+    for line in ('TABLE = {"a": 2.0}', "c = 3.0", "c_2 = 5.0"):
+        assert line in text
+    built = loaded(text, tmp_path)
+    assert built.with_table_grad(1.5) == 2.0
+    assert (built.scaled_grad(1.5), built.scaled_grad_2(1.5)) == (3.0, 5.0)
+    jitted = text_of(job(programs.tripled, "x", "x=float"), options=Options(True, jit=True))
+    assert "c = 3.0" in jitted
+
+
+def test_variables_named_as_modules_and_starred_parameters(tmp_path):
+    text = text_of(
+        job(programs.particles, "np", "np=float"),
+        job(programs.starred, "args", ""),
+        job(programs.named, "x", ""),
+    )
+    built = loaded(text, tmp_path)
+    assert "import numpy\n" in text
+    assert built.particles_grad(3.0) == 6.0
+    assert built.starred_grad(2.0, 3.0) == (3.0, 2.0)
+    assert built.named_grad(2.0, k=5.0) == 5.0
+    with pytest.raises(TypeError, match="was made for np float"):
+        built.particles_grad(np.ones(2))
+    file = tmp_path / "built.py"
+    for check in (("ruff", "check", "--isolated", "--select", "E,F,RUF022", "--line-length", "99"),
+                  ("mypy", "--strict")):  # fmt: skip
+        done = python("-m", *check, file, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout
 
 
 def test_live_objects_are_refused_with_a_reason():

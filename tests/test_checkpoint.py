@@ -17,7 +17,8 @@ import pytest
 
 import srcgrad as sg
 from srcgrad.build import Options
-from srcgrad.build.text import Place, module_text
+from srcgrad.build.place import Place
+from srcgrad.build.text import module_text
 from srcgrad.errors import SrcgradError
 from srcgrad.jobs import Job
 from srcgrad.runtime import support

@@ -159,6 +159,12 @@ _SCALARS: dict[Any, Type] = {
 }
 
 
+def of_parameter(param: inspect.Parameter, annotation: Any) -> Type | None:
+    """The type that the annotation of a parameter promises; of `*args` it is that of each item."""
+    several = param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD)
+    return None if several or annotation is param.empty else from_annotation(annotation)
+
+
 def from_annotation(annotation: Any) -> Type | None:
     """The type that an annotation promises; None when it promises too little.
 

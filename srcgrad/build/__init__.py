@@ -25,7 +25,8 @@ from typing import Any
 from srcgrad import locate
 from srcgrad.build.config import Config, Output, Target, read, single
 from srcgrad.build.errors import BuildError, ConfigError
-from srcgrad.build.text import Options, Place, module_text
+from srcgrad.build.place import Options, Place
+from srcgrad.build.text import module_text
 from srcgrad.jobs import Job, unwrapped
 
 __all__ = ["BuildError", "ConfigError", "Made", "Options", "build", "project", "read", "single"]

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from srcgrad.build.errors import ConfigError
-from srcgrad.build.text import Options
+from srcgrad.build.place import Options
 from srcgrad.ir import types as ty
 from srcgrad.jobs import MODES, Wrt
 from srcgrad.spelling import parse_type, parse_types

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from srcgrad.build import trees
 from srcgrad.errors import describe
 from srcgrad.ir import types as ty
 from srcgrad.spelling import hint
@@ -46,7 +47,7 @@ def entry_point(fn: ast.FunctionDef, entry: Entry, checks: bool, quoted: bool) -
     """The function with hints, a docstring and, if wanted, checks of its arguments."""
     _annotate(fn, entry, quoted)
     docstring = ast.Expr(ast.Constant(_docstring(entry)))
-    fn.body = [docstring, *(_checks(entry) if checks else []), *fn.body]
+    fn.body = [docstring, *(_checks(entry, fn) if checks else []), *fn.body]
     return fn
 
 
@@ -200,11 +201,14 @@ def _shown(t: ty.Type) -> str:
 # ---- checks --------------------------------------------------------------------
 
 
-def _checks(entry: Entry) -> list[ast.stmt]:
+def _checks(entry: Entry, fn: ast.FunctionDef) -> list[ast.stmt]:
     """Refuse what the function wasn't made for: its text relies on the types."""
-    tests = [t for name in entry.types for t in _tests(name, entry.types[name], entry.lengths)]
+    numpy = "numpy" if "np" in trees.bound_names(fn) else "np"  # np: a variable of the user's
+    tests: list[str] = []
+    for name, t in entry.types.items():
+        tests += _tests(name, t, entry.lengths, numpy)
     scalars = [n for n, t in entry.types.items() if isinstance(t, ty.Number) and t.cls is not bool]
-    tests += [f"isinstance({name}, np.ndarray)" for name in scalars]
+    tests += [f"isinstance({name}, {numpy}.ndarray)" for name in scalars]
     if not tests:
         return []
     text = f"{entry.name} was made for {_made_for(entry)}"
@@ -222,10 +226,10 @@ def _longer_than_one(entry: Entry) -> str:
     return f"{which} longer than 1"
 
 
-def _tests(name: str, t: ty.Type, lengths: frozenset[str]) -> list[str]:
+def _tests(name: str, t: ty.Type, lengths: frozenset[str], numpy: str) -> list[str]:
     match t:
         case ty.Array(dtype, dims):
-            parts = [f"{name}.dtype != np.{dtype.name.replace('bool', 'bool_')}"]
+            parts = [f"{name}.dtype != {numpy}.{dtype.name.replace('bool', 'bool_')}"]
             parts.append(f"{name}.ndim != {len(dims)}")
             ones = [k for k, d in enumerate(dims) if d == "1"]
             parts += [f"{name}.shape[{k}] != 1" for k in ones]

@@ -65,4 +65,28 @@ def maker(c):
     return inner
 
 
-captured = maker([3.0])
+def times(c):
+    def scaled(x):
+        return c * x
+
+    return scaled
+
+
+captured, tripled = maker(UFUNC), times(3.0)
+PLACES = {"a": slice(3)}
+
+
+def with_places(x):
+    return PLACES["a"].stop * x
+
+
+def particles(np):
+    return np * np
+
+
+def starred(*args: float) -> float:
+    return args[0] * args[1]
+
+
+def named(x: float, **kw: float) -> float:
+    return x * kw["k"]
