@@ -369,12 +369,6 @@ class _Fields(list[Any]):
         return self[names.index(name)]
 
 
-def _slot(x: Any, seen: dict[int, Any], changes: bool) -> Any:
-    """The zero of an item; where an int stands there may be a float later."""
-    whole = changes and isinstance(x, int) and not isinstance(x, bool)
-    return 0.0 if whole else _zeros(x, seen)
-
-
 class _Record:
     """The adjoint of an object: one attribute for each field."""
 
@@ -420,25 +414,27 @@ def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
 def _zeros(x: Any, seen: dict[int, Any]) -> Any:
     if _is_number(x):
         return 0j if isinstance(x, complex | np.complexfloating) else 0.0
+    if isinstance(x, int | np.integer) and not isinstance(x, bool):
+        return 0.0  # where an integer stands there may be a float at other times
     if isinstance(x, np.ndarray):
         if x.dtype.kind == "O":
             raise _error("NotDifferentiable", "an array of dtype object can't carry a derivative")
-        if x.dtype.kind not in "fc":
+        if x.dtype.kind not in "fciub":
             return None
         if id(x) not in seen:
-            seen[id(x)] = np.zeros(x.shape, x.dtype)
+            seen[id(x)] = np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else float)
         return seen[id(x)]
     if isinstance(x, np.flatiter):
         return _zeros(x.copy(), seen)
     if isinstance(x, list | tuple):
         if id(x) not in seen:
             seen[id(x)] = _Fields(x._fields) if hasattr(x, "_fields") else []
-            seen[id(x)].extend(_slot(v, seen, isinstance(x, list)) for v in x)
+            seen[id(x)].extend(_zeros(v, seen) for v in x)
         return seen[id(x)]
     if isinstance(x, dict):
         if id(x) not in seen:
             seen[id(x)] = {}
-            seen[id(x)].update((k, _slot(v, seen, True)) for k, v in x.items())
+            seen[id(x)].update((k, _zeros(v, seen)) for k, v in x.items())
         return seen[id(x)]
     return _zero_record(x, seen)
 
