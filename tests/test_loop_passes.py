@@ -337,7 +337,8 @@ def f(a, n):
 # ---- stop, invariant, regroup ------------------------------------------------------------------
 
 
-def test_a_loop_ends_where_its_cotangent_is_given_away():
+def test_a_loop_ends_where_its_cotangent_is_given_away(monkeypatch):
+    monkeypatch.setattr(loops, "skipped", {"last"})
     text = text_of(ratios)
     assert "most_bar = 0.0\n                break" in text
 
@@ -360,6 +361,58 @@ def f(b, z, n, t):
     return a_bar, t
 """
     assert "break" not in improved(text)
+
+
+SEARCH = """
+def f(a, n, z):
+    a_bar = np.zeros(n)
+    w = np.empty(n)
+    b_tape = np.empty(max(n, 0), np.bool_)
+    most = 2.0
+    for i in range(n):
+        w[i] = a[i] * 2.0
+        b = w[i] > most
+        b_tape[i] = b
+        if b:
+            most = w[i]
+    for i in range(n - 1, -1, -1):
+        b = b_tape[i]
+        t = 3.0
+        if b:
+            a_bar[i] += z * t
+            break
+    return a_bar, most
+"""
+
+
+def test_the_last_round_that_took_a_branch_is_kept_by_its_number():
+    shown = improved(SEARCH)
+    assert "b_tape" not in shown
+    assert "if i_last >= 0:" in shown
+    for a in ([], [1.0], [2.0], [3.0, 2.0, 5.0, 4.0], [1.0, 4.0, 5.0], [9.0, 1.0]):
+        expected, got = ({}, {})
+        for text, space in ((SEARCH, expected), (shown, got)):
+            space["np"] = np
+            exec(text, space)
+            space["f"] = space["f"](np.array(a), len(a), 1.5)
+        np.testing.assert_array_equal(got["f"][0], expected["f"][0])
+        assert got["f"][1] == expected["f"][1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("            break\n", ""),  # every round that took it counts
+        ("        t = 3.0\n", "        a_bar[0] += 1.0\n"),  # other rounds do something
+        ("return a_bar, most", "return a_bar, t"),
+        ("return a_bar, most", "return a_bar, b_tape"),
+        ("in range(n):\n        w", "in range(1, n):\n        w"),  # rounds that were not recorded
+        ("        w[i] = a[i] * 2.0\n", "        if a[i] > 9.0:\n            break\n"),
+    ],
+)
+def test_a_search_that_does_more_stays(old, new):
+    assert old in SEARCH
+    assert "b_tape" in improved(SEARCH.replace(old, new).replace("w[i]", "a[i]"))
 
 
 def test_elements_that_stay_the_same_are_read_once():

@@ -15,6 +15,7 @@ hoist       additions to one place of an array are summed in a number first
 invariant   elements that an innermost loop reads again and again are read once
 parallel    the user's `prange` loops run in parallel where they can, with the reverse ones
 stop        a loop is left where the cotangent that it carries has been given away
+last        of rounds that end at the last one that took a branch that one's number is kept
 regroup     sums of cotangents may be taken in any order, several terms at once
 """
 
@@ -33,6 +34,7 @@ from srcgrad.transform.loops.fuse import fuse
 from srcgrad.transform.loops.guard import guard
 from srcgrad.transform.loops.hoist import hoist
 from srcgrad.transform.loops.invariant import invariant
+from srcgrad.transform.loops.last import last
 from srcgrad.transform.loops.merge import merge
 from srcgrad.transform.loops.once import once
 from srcgrad.transform.loops.parallel import parallel
@@ -43,7 +45,7 @@ from srcgrad.transform.loops.stop import stop
 
 PASSES = (
     share, dead, fuse, dead, reread, once, merge, guard, ascending, first, anew, distribute, dead,
-    hoist, invariant, parallel, stop, regroup,
+    hoist, invariant, parallel, stop, last, regroup,
 )  # fmt: skip
 skipped: set[str] = set()  # names of passes that are turned off
 
