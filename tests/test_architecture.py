@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from srcgrad.runtime.support import later
+
 PACKAGE = Path(__file__).parents[1] / "srcgrad"
 
 # From the ground up; a module may import its own layer and those before it.
@@ -170,15 +172,36 @@ def test_no_other_library_is_imported() -> None:
             assert full.split(".")[0] in known, f"{name} imports {full}"
 
 
-def test_import_is_light() -> None:
-    script = "import json, sys, srcgrad; print(json.dumps(sorted(sys.modules)))"
+def loaded_by(statement: str) -> set[str]:
+    """The libraries that a process has loaded after a statement."""
+    script = f"import json, sys; {statement}; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    loaded = {name.split(".")[0] for name in json.loads(done.stdout)}
+    return {name.split(".")[0] for name in json.loads(done.stdout)}
+
+
+def test_import_is_light() -> None:
+    loaded = loaded_by("import srcgrad")
     assert loaded & {"numba", "llvmlite", "astor", "scipy", "rich", "typer", "matplotlib"} == set()
     assert "srcgrad" in loaded
+
+
+def test_rules_are_loaded_without_scipy() -> None:
+    loaded = loaded_by("from srcgrad.rules import tables; tables.load()")
+    assert loaded & {"numba", "astor", "scipy"} == set()
+
+
+def test_helpers_that_need_scipy_are_found_by_their_names() -> None:
+    found = {
+        node.name: name.rsplit(".", 1)[-1]
+        for name, tree in MODULES.items()
+        if name.rsplit(".", 1)[-1] in later.MODULES and name.startswith("runtime.support.")
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+    assert found == later.PLACES
 
 
 def is_rule_table(name: str) -> bool:

@@ -5,7 +5,20 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-MODULES = ("scipy_linalg", "scipy_signal")
+# The helpers of each module: looking for a name that is none of them imports nothing.
+_HELPERS = {
+    "scipy_linalg": """
+        doubled corner part_of is_transposed flipped triangular_share applied
+        factor_share factor_dot permutation lu_parts lu_back lu_dot lu_share
+        lu_matrix_dot blocks_back blocks_of
+    """,
+    "scipy_signal": """
+        spread convolve_share convolve_share_second correlate image_pad image_convolve
+        image_correlate
+    """,
+}
+MODULES = tuple(_HELPERS)
+PLACES = {name: module for module, names in _HELPERS.items() for name in names.split()}
 
 
 def find(name: str) -> Any:
@@ -14,9 +27,7 @@ def find(name: str) -> Any:
     >>> find("permutation")([0])
     array([0])
     """
-    if not name.startswith("_"):
-        for module in MODULES:
-            found = importlib.import_module(f"srcgrad.runtime.support.{module}")
-            if hasattr(found, name):
-                return getattr(found, name)
-    raise AttributeError(f"module 'srcgrad.runtime.support' has no attribute {name!r}")
+    place = PLACES.get(name)
+    if place is None:
+        raise AttributeError(f"module 'srcgrad.runtime.support' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"srcgrad.runtime.support.{place}"), name)
