@@ -1,6 +1,6 @@
 """A regression over data that lies on the workers of a cluster, with a worker killed on the way.
 
-    python examples/dask_regression.py [--workers 3] [--partitions 8] [--kill]
+    python examples/dask_regression.py [--workers 2] [--partitions 6] [--kill]
 
 Each partition is made, and stays, on a worker. An evaluation sends the coefficients there,
 computes loss and gradient of each partition where its data is, and adds them up in a tree: what
@@ -83,8 +83,8 @@ def kill_one(client):
 
 def main():
     parser = argparse.ArgumentParser(description="A regression on a cluster, with srcgrad.")
-    parser.add_argument("--workers", type=int, default=3)
-    parser.add_argument("--partitions", type=int, default=8)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--partitions", type=int, default=6)
     parser.add_argument("--kill", action="store_true", help="kill a worker in the middle")
     options = parser.parse_args()
     cluster = LocalCluster(

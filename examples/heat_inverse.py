@@ -3,7 +3,7 @@
     python examples/heat_inverse.py [--plot fields.png]
 
 Heat spreads over a square plate whose conductivity grows with its temperature, by a stencil that
-updates one array in place, for 400 steps. The gradient of the misfit by the initial temperature
+updates one array in place, for 300 steps. The gradient of the misfit by the initial temperature
 goes back through all of them. The loop is marked `checkpointed`: the gradient keeps 12 copies of
 the temperature instead of some arrays for each step, and runs steps again from these. The program
 prints what that saves, then finds the initial temperature with L-BFGS. Needs scipy; the plot needs
@@ -22,7 +22,7 @@ from scipy.optimize import minimize
 import srcgrad as sg
 
 SIZE = 40
-STEPS = 400
+STEPS = 300
 SMOOTHNESS = 2e-4
 
 
@@ -103,7 +103,7 @@ def recover(measured):
 
     bounds = [(0.0, 1.5)] * measured.size
     start = np.full(measured.size, 0.1)
-    options = {"maxiter": 40}
+    options = {"maxiter": 25}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return found, found.x.reshape(measured.shape)
 
