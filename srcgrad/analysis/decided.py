@@ -30,7 +30,7 @@ def decided(test: ir.Expr, facts: Facts) -> bool | None:
     """The truth of a test where types settle it, else None."""
     match test:
         case ir.Op("is" | "is_not" as op, (a, b)):
-            return _is_none(facts.of(a), facts.of(b), op == "is")
+            return _is_same(facts.of(a), facts.of(b), op == "is")
         case ir.Var():
             t = facts.of(test)
             return bool(t.value) if isinstance(t, ty.Literal) else None
@@ -50,6 +50,13 @@ def _is_none(a: ty.Type, b: ty.Type, positive: bool) -> bool | None:
             if isinstance(y, sure | ty.ClosureType):
                 return not positive
     return None
+
+
+def _is_same(a: ty.Type, b: ty.Type, positive: bool) -> bool | None:
+    """`a is b` of functions that are known, or where one is None."""
+    if isinstance(a, ty.Static) and isinstance(b, ty.Static):
+        return (a == b) is positive
+    return _is_none(a, b, positive)
 
 
 class _Test:

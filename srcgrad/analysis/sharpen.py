@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from srcgrad.analysis import webs
 from srcgrad.analysis.array_likes import ArrayLikes
+from srcgrad.analysis.chosen import Choices
 from srcgrad.analysis.coalesce import coalesce
 from srcgrad.analysis.container_rewrites import ContainerRewrites
 from srcgrad.analysis.decided import decided
@@ -40,7 +41,7 @@ def sharpen(facts: Facts) -> ir.Function | None:
 
 
 @dataclass
-class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes):
+class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes, Choices):
     def keep_params(self, body: ir.Block) -> ir.Block:
         """A parameter of unknown type that is bound again gets a second variable: what it was
         given
@@ -171,7 +172,8 @@ class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes):
                 return merged
         if isinstance(stmt, ir.Assign | ir.Effect):
             return (
-                self.of_module(stmt)
+                self.chosen(stmt)
+                or self.of_module(stmt)
                 or self.of_container(stmt)
                 or self.stored_by_call(stmt)
                 or self.read_by_call(stmt)

@@ -273,6 +273,7 @@ class Unit:
 def make_unit(program: Program, spec: Spec) -> Unit:
     """Analyse a function for a specification."""
     from srcgrad.analysis.outside import check
+    from srcgrad.analysis.texts import refuse_numbers_from_text
 
     fn = spec.fn
     while True:
@@ -284,6 +285,7 @@ def make_unit(program: Program, spec: Spec) -> Unit:
         fn = better
     made = Unit(program, spec, facts, fx, act, facts.fn.body)
     refuse_truncation(made)
+    refuse_numbers_from_text(made)
     check(made)
     return made
 

@@ -7,6 +7,7 @@ the type is `Unknown` and helpers decide when the program runs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,13 @@ class Literal:
     """A value known when compiling that picks branches: None, a bool or a string."""
 
     value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A function that is chosen when the program runs, among ones known when compiling."""
+
+    options: tuple[Static, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +114,7 @@ Type = (
     | Dict
     | Literal
     | Static
+    | OneOf
     | ClosureType
     | Object
     | Other
@@ -145,7 +154,7 @@ def can_be_active(t: Type) -> bool:
             return fields is None or any(can_be_active(v) for _, v in fields)
         case Other(cls):
             return not issubclass(cls, _INERT)
-        case Literal() | Static():
+        case Literal() | Static() | OneOf():
             return False
         case Unknown():
             return True
@@ -192,12 +201,32 @@ def join(a: Type, b: Type) -> Type:
             return Object(c, tuple((k, join(v, w)) for (k, v), (_, w) in zip(m, n, strict=True)))
         case Object(c, _), Object(d, _):
             return Object(c if c is d else object)  # of two classes: no method is known
+        case (Static() | OneOf(), Static() | OneOf()):
+            return _one_of(a, b)
         case (Literal(str()) | Other(), Literal(str()) | Other()):
             p = str if isinstance(a, Literal) else a.cls
             q = str if isinstance(b, Literal) else b.cls
             return Other(p) if p is q else UNKNOWN
         case _:
             return UNKNOWN
+
+
+MOST_OPTIONS = 16
+
+
+def _one_of(a: Static | OneOf, b: Static | OneOf) -> Type:
+    """One function or another."""
+    several = [x.options if isinstance(x, OneOf) else (x,) for x in (a, b)]
+    found = tuple(dict.fromkeys((*several[0], *several[1])))
+    same = all(_is_one_object(f.value) for f in found)
+    return OneOf(found) if same and len(found) <= MOST_OPTIONS else UNKNOWN
+
+
+def _is_one_object(value: Any) -> bool:
+    """Whether a function is the same object each time it is read, as no method is."""
+    owner = getattr(value, "__self__", None)
+    plain = callable(value) and not isinstance(value, type)
+    return plain and (owner is None or isinstance(owner, ModuleType))
 
 
 def _promote(p: type, q: type) -> type:

@@ -76,6 +76,20 @@ class Mixed:
 MANY = [Odd(), Mixed()]
 
 
+def number_from_text(x):
+    return float(str(x)) * x
+
+
+def numbers_from_pieces_of_text(x):
+    return sum(float(v) for v in ",".join(f"{v:.3f}" for v in x).split(","))
+
+
+def number_from_a_table_of_text(x):
+    words = []
+    words.append(np.format_float_positional(x))
+    return np.array(words, dtype=float).sum() * x
+
+
 def operator_of_two_classes(x):
     total = 0.0
     for one in MANY:
@@ -92,11 +106,41 @@ def operator_of_two_classes(x):
         (imaginary_part_written, V.copy()),
         (imaginary_view_of_written, V.copy()),
         (operator_of_two_classes, 1.5),
+        (number_from_text, 1.5),
+        (numbers_from_pieces_of_text, V.copy()),
+        (number_from_a_table_of_text, 1.5),
     ],
 )
 def test_refused(fn: Callable[..., Any], argument: Any, typed: bool) -> None:
     with pytest.raises(sg.SrcgradError, match=rf"{Path(__file__).name}:\d+"):
         sg.grad(fn, specialize=typed)(argument)
+
+
+def test_text_that_is_only_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        label = f"{x:.2f}"
+        print(label, float(label))
+        return x * len(label)
+
+    assert sg.grad(f)(1.5) == 4.0
+    assert capsys.readouterr().out == "1.50 1.5\n"
+
+
+def test_a_function_that_was_not_there() -> None:
+    gradient = sg.grad(first_of_the_table)
+    assert gradient(0.5) == 1.0
+    TABLED[0] = np.cos
+    try:
+        assert gradient(0.5) == pytest.approx(-np.sin(0.5))
+    finally:
+        TABLED[0] = np.square
+
+
+TABLED = [np.square]
+
+
+def first_of_the_table(x):
+    return TABLED[0](x)
 
 
 # ---- dtypes ------------------------------------------------------------------------------------

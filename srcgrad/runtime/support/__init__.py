@@ -125,6 +125,7 @@ from srcgrad.runtime.support.functional import (
     row_back as row_back,
     row_of as row_of,
     vectorized as vectorized,
+    unknown_function as unknown_function,
     vectorized_back as vectorized_back,
     with_axis as with_axis,
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.runtime.support.adjoints import error
 from srcgrad.runtime.support.join import stack_back
 
 Value = Any  # a number or an array
@@ -180,4 +181,14 @@ def _split(ct: Value, parts: Any, shaped: list[Any], axis: int) -> Any:
     return tuple(
         np.reshape(f, np.shape(p)) if isinstance(p, np.ndarray) else np.reshape(f, np.shape(p))[()]
         for f, p in zip(found, parts, strict=True)
+    )
+
+
+def unknown_function(fn: Any) -> Exception:
+    """The error of a call of a function that was not among those known when compiling."""
+    name = getattr(fn, "__name__", repr(fn))
+    return error(
+        "NotDifferentiable",
+        f"the function {name} is called, which was not among those to choose from when the "
+        "derivative was compiled",
     )
