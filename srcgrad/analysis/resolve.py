@@ -97,6 +97,7 @@ class Program:
         self.checkpoints = True  # are loops marked by `checkpointed` run again from snapshots
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.reruns = False  # definitions may be run again in the reverse sweep rather than taped
+        self.inlines = False  # statements of small functions stand where these are called
         self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
         self.lowered: list[ir.Function] = []  # the functions with source that were reached
         self._facts: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
@@ -237,10 +238,15 @@ class Program:
     def returns(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> ty.Type | None:
         return plain_result(self.facts(fn, types).result)
 
+    def settled(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> Facts | None:
+        """What is known of a function, unless that is being found just now."""
+        return None if (fn, types) in self._running else self.facts(fn, types)
+
     def facts(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> Facts:
         """What is known of a function for these argument types, in its final form."""
         from srcgrad.analysis.facts import Facts
         from srcgrad.analysis.infer import Inference
+        from srcgrad.analysis.inline import inline
         from srcgrad.analysis.inplace import desugar
         from srcgrad.analysis.sharpen import sharpen
 
@@ -259,6 +265,8 @@ class Program:
                 self._running.pop(key, None)
                 raise
             better = sharpen(facts) or desugar(facts)
+            if better is None and self.inlines:
+                better = inline(self, facts)
             if better is None:
                 break
             current = checked(better, "sharpening by types")
