@@ -273,9 +273,10 @@ class NeedsTable(Again):
         if must_reduce(self.unit.facts.of(stmt.value), place):
             if not isinstance(self.unit.facts.of(stmt.value), ty.Number):
                 self._shape(out, stmt.value)
-        if stmt.op in ("mul", "truediv", "pow", "mod", "floordiv", "matmul"):
+        if stmt.op in ("mul", "truediv", "pow", "mod", "matmul"):
             self._read(out, [stmt.value])
-            if self.unit.is_active(stmt.value) and isinstance(stmt.base, ir.Var):
+            reads_old = self.unit.is_active(stmt.value) or stmt.op not in ("mul", "truediv")
+            if reads_old and isinstance(stmt.base, ir.Var):
                 out.contents.add(self.unit.fx.root(stmt.base.name))
 
     def _effect(self, stmt: ir.Effect, out: Needs) -> None:

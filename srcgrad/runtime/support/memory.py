@@ -344,7 +344,10 @@ def copy_back(x_bar: Any, g: Any) -> None:
         return
     keys = x_bar.keys() if isinstance(x_bar, dict) else range(len(x_bar))
     for k in keys:
-        x_bar[k] = alias_back(x_bar[k], g[k])
+        if isinstance(x_bar[k], list | dict) and isinstance(g[k], list | dict):
+            copy_back(x_bar[k], g[k])  # another one since a tuple of numbers came back by value
+        else:
+            x_bar[k] = alias_back(x_bar[k], g[k])
 
 
 def list_append_back(x: Any, x_bar: Any) -> Any:

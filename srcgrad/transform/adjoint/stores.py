@@ -9,6 +9,7 @@ from srcgrad.analysis.targets import Library, Packed, Uncharted
 from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.rules.python import OPERATORS
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.adjoints import _zero_number
 from srcgrad.transform.adjoint.values import Values, _complex
@@ -75,6 +76,11 @@ class Stores(Values):
             syn.name(self.text.var(stmt.base.name)), self.key(stmt.key), ast.Load()
         )
         active = self.unit.is_active(e)
+        entry = self.unit.program.rule(OPERATORS[op]) if op in OPERATORS else None
+        if entry is not None and entry.kind == "nondiff":
+            self.emit(syn.assign(whole, syn.number(0.0)))
+            self.undo(stmt)
+            return
         if op in ir.AT_OPERATORS:
             self.undo(stmt)
             if active:
@@ -115,7 +121,6 @@ class Stores(Values):
     ) -> None:
         """Any operator and index: gather, apply the operator's own rule, scatter."""
         from srcgrad.analysis.partials import vjp_term
-        from srcgrad.rules.python import OPERATORS
 
         assert stmt.op is not None and isinstance(stmt.base, ir.Var)
         entry = self.unit.program.rule(OPERATORS[stmt.op])

@@ -23,7 +23,10 @@ class Memory(Containers):
     ) -> ast.expr:
         """The tangent of `left op e`; left is (primal, tangent)."""
         entry = self.unit.program.rule(OPERATORS[op])
-        assert entry is not None and entry.params is not None
+        assert entry is not None
+        if entry.kind == "nondiff":
+            return syn.number(0.0)
+        assert entry.params is not None
         one, two = list(entry.params.parameters)[:2]
         held = ir.Var("%held")
         self.unit.facts.types[held.name] = place
