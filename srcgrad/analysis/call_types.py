@@ -159,8 +159,12 @@ class CallTypes(ObjectTypes):
             return self.make_derivative(stmt, value, args, kwargs)
         if hasattr(value, "for_types") and not isinstance(value, type):
             return self.derivative(stmt, value, args, kwargs)
-        table = sources.ITERATORS if self.is_used_up(stmt) else sources.FUNCTIONS
-        value = sources.instead_of(table, value) or value
+        used_up = sources.ITERATORS if self.is_used_up(stmt) else {}
+        value = (
+            sources.instead_of(used_up, value)
+            or sources.instead_of(sources.FUNCTIONS, value)
+            or value
+        )
         if isinstance(value, type):
             return self.construct(stmt, value, args, kwargs)
         source = user_source(value)

@@ -50,6 +50,9 @@ for _name, _target in OPERATORS.items():
         _function = getattr(operator, _spelling, None)
         if _function is not None and _function is not _target:
             alias(_function, _target)
+alias(operator.abs, abs)
+alias(operator.index, int)
+
 # ---- builtins --------------------------------------------------------------
 
 structured(

@@ -1,6 +1,6 @@
 """Which of Python's own functions, methods and iterators are differentiated by a source in Python.
 
-The sources are in `runtime/support/sequences.py`.
+The sources are in `runtime/support/sequences.py` and `iterators.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from srcgrad.rules.registry import nondiff
 from srcgrad.runtime import support
+from srcgrad.runtime.support import iterators
 
 nondiff(
     support.sorted_order, support.place_of_largest, support.place_of_smallest, support.keys_of,
@@ -25,6 +26,20 @@ FUNCTIONS: dict[Any, Any] = {
     functools.reduce: support.reduce,
     builtins.sorted: support.sorted_list,
     operator.getitem: support.take_item,
+    dict.fromkeys: iterators.table_of_keys,
+}
+# By name: most programs do without the module.
+STATISTICS: dict[str, Any] = {
+    "mean": iterators.mean,
+    "fmean": iterators.weighted_mean,
+    "geometric_mean": iterators.geometric_mean,
+    "variance": iterators.variance,
+    "pvariance": iterators.population_variance,
+    "stdev": iterators.deviation,
+    "pstdev": iterators.population_deviation,
+    "median": iterators.middle,
+    "covariance": iterators.covariance,
+    "correlation": iterators.correlation,
 }
 # Where the rule does not fit the arguments: `max(xs, key=f)`.
 OTHERWISE: dict[Any, Any] = {
@@ -43,7 +58,7 @@ VIEWS: dict[str, Any] = {"values": support.table_values, "items": support.table_
 # These take all that an iterator gives, and keep no hold of it.
 _CONSUMERS = (
     list, tuple, sum, sorted, max, min, dict, set, frozenset, any, all, functools.reduce,
-    support.sequence, support.unpacked,
+    support.sequence, support.unpacked, itertools.starmap,
 )  # fmt: skip
 # Lists in the place of iterators that are used up where they are made.
 ITERATORS: dict[Any, Any] = {
@@ -54,6 +69,14 @@ ITERATORS: dict[Any, Any] = {
     itertools.islice: support.sublist,
     itertools.pairwise: support.pairs,
     itertools.starmap: support.starmapped,
+    itertools.product: iterators.product_of,
+    itertools.permutations: iterators.permutations_of,
+    itertools.combinations_with_replacement: iterators.combinations_again,
+    itertools.zip_longest: iterators.zipped_longest,
+    itertools.takewhile: iterators.taken_while,
+    itertools.dropwhile: iterators.dropped_while,
+    itertools.compress: iterators.compressed,
+    itertools.filterfalse: iterators.filtered_out,
     builtins.enumerate: support.numbered,
     builtins.filter: support.filtered,
     builtins.reversed: support.backwards,
@@ -77,6 +100,8 @@ def instead_of(table: dict[Any, Any], value: Any) -> Any:
     >>> instead_of(FUNCTIONS, functools.reduce).__name__
     'reduce'
     """
+    if table is FUNCTIONS and getattr(value, "__module__", "") == "statistics":
+        return STATISTICS.get(value.__name__)
     try:
         return table.get(value)
     except TypeError:  # not hashable

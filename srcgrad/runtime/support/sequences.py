@@ -176,7 +176,7 @@ def reduce(function, items, *initial):
 
 
 def sorted_list(items, *, key=None, reverse=False):
-    held = list(items)
+    held = keys_of(items) if isinstance(items, dict) else list(items)
     keys = held if key is None else [key(item) for item in held]
     order = sorted_order(keys, reverse)
     return [held[k] for k in order]
