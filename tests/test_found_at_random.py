@@ -11,6 +11,7 @@ import srcgrad as sg
 from tests.numeric import check
 
 X = np.array([0.3, -0.5, 0.7, 1.1])
+V = np.array([0.4, -0.2, 0.9, 0.3])
 
 
 # ---- a view bound in a block of its own, and used after it ----------------------------------
@@ -234,14 +235,40 @@ def larger_field(x, s):
 
 @pytest.mark.parametrize("fn", [result_updated, captured, scaled_items, larger_field])
 def test_hessians_through_a_result_that_is_written(fn):
-    v = np.array([0.4, -0.2, 0.9, 0.3])
-
     def gradient(h):
-        return sg.grad(fn)(X + h * v, 0.6)
+        return sg.grad(fn)(X + h * V, 0.6)
 
     want = (gradient(1e-5) - gradient(-1e-5)) / 2e-5
-    assert np.allclose(sg.hvp(fn)(v, X, 0.6), want, atol=1e-7)
-    assert np.allclose(sg.hessian(fn)(X, 0.6) @ v, want, atol=1e-7)
+    assert np.allclose(sg.hvp(fn)(V, X, 0.6), want, atol=1e-7)
+    assert np.allclose(sg.hessian(fn)(X, 0.6) @ V, want, atol=1e-7)
+
+
+def stored_by_index(x, y):
+    places = np.array([0, 2, 0])
+    x[places] = y * x[:3]
+    x[places] += y * y
+    x[x > 0.4] = y[0] * x[3]
+    return np.sum(x**3)
+
+
+def test_reverse_over_reverse_of_stores_by_index():
+    gradient, y = sg.grad(stored_by_index), np.array([0.9, 0.4, 0.3])
+    want = (gradient(X + 1e-5 * V, y) - gradient(X - 1e-5 * V, y)) / 2e-5
+    assert np.allclose(sg.vjp(gradient)(V, X, y)[1], want, atol=1e-7)
+    assert np.allclose(sg.hvp(stored_by_index)(V, X, y), want, atol=1e-7)
+
+
+# ---- loops that read what they write ----------------------------------------------------------
+
+
+def numbered_pairs(x, s):
+    for i, (a, b) in enumerate(zip(x, x[::-1])):
+        x[(i + 1) % 4] = a * b * s
+    return np.sum(x)
+
+
+def test_numbered_pairs_are_read_as_the_loop_goes_on():
+    check(numbered_pairs, X, 0.6, wrt=(0, 1))
 
 
 # ---- arguments that are objects ---------------------------------------------------------------

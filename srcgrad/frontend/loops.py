@@ -303,6 +303,8 @@ def _refuse_changes(scope: Scope, node: ast.For) -> None:
 
 def _source_follows(scope: Scope, node: ast.expr) -> bool:
     """Is it a `zip` of sequences, whose items are looked up at each position?"""
+    if isinstance(node, ast.Call) and callee(scope, node.func) is enumerate and node.args:
+        return _source_follows(scope, node.args[0])
     return (
         isinstance(node, ast.Call)
         and callee(scope, node.func) is zip

@@ -19,6 +19,20 @@ linear(support.like, "ct, x", ct="g", zero=("x",), at=[(_A, _B)])
 linear(support.private, "x", x="g", at=[(1.5,), (_A,)])
 linear(support.tangent_like, "t, v", t="g", zero=("v",), at=[(_A, _B)])
 
+linear(
+    support.last_written,
+    "u_bar, key",
+    u_bar="support.last_written_back(g, u_bar, key)",
+    zero=("key",),
+    at=[(_A, [0, 2, 0]), (_A, [1]), (_A, np.array([True, False, True]))],
+)
+linear(
+    support.last_written_back,
+    "ct, u_bar, key",
+    ct="support.last_written(g, key)",
+    zero=("u_bar", "key"),
+    at=[(_A, _B, [0, 2, 0]), (_B, _A, np.array([1, 0, 1]))],
+)
 linear(support.like_items, "t, x", t="g", zero=("x",), at=[([1.0, 2.0], [1.0, 2.0])])
 nondiff(support.zeros, support.bar, support.seed, support.outline)
 nondiff(support.is_part, support.refuse_shared, pure=False)
@@ -69,7 +83,6 @@ _parallel(support.inplace_bar, "u, saved")
 _parallel(support.inplace_undo, "u, u_bar, saved", "u", "u_bar")
 _parallel(support.contents, "x")
 _parallel(support.put_back, "x, saved", "x")
-_parallel(support.last_written, "u_bar, key")
 _parallel(support.shallow_bar, "x, x_bar")
 _parallel(support.copy_back, "x_bar, ct", "x_bar")
 _parallel(support.list_append_back, "x, x_bar", "x", "x_bar")

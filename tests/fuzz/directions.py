@@ -20,7 +20,7 @@ STEP = 1e-4
 DIRECTIONS = 2
 EXACT = 1e-8  # between derivatives
 ROUGH = 2e-6  # between a derivative and differences
-SECOND = 10  # one program in so many is differentiated twice
+SECOND = 4  # one program in so many is differentiated twice
 
 
 class Unfit(Exception):
@@ -204,11 +204,12 @@ class _Judge:
         want = (4 * a - b) / 3
         if not np.all(np.isfinite(want)) or np.max(np.abs(a - b), initial=0.0) > 1e-4:
             return None  # the gradient has a kink
+        typed = self.program.seed % (3 * SECOND) > 0
         try:
-            got = sg.hvp(self.function, wrt=wrt)(vector, *self.args())
-        except sg.SrcgradError as error:
-            self.refused_second = str(error)
-            return None
+            product = sg.hvp(self.function, wrt=wrt, specialize=typed)
+            got = product(vector, *self.args())
+        except sg.SrcgradError:
+            return None  # a refusal of the second order is no refusal of the program
         if not self.close(got, want, 1e-5):
             return f"hvp: {np.asarray(got).tolist()}, not {want.tolist()}"
         return None

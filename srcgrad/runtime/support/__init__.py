@@ -201,6 +201,7 @@ from srcgrad.runtime.support.memory import (
     inplace_undo as inplace_undo,
     is_part as is_part,
     last_written as last_written,
+    last_written_back as last_written_back,
     list_append_back as list_append_back,
     list_extend_back as list_extend_back,
     list_insert_back as list_insert_back,

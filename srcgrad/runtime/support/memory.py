@@ -268,6 +268,17 @@ def last_written(u_bar: Any, key: Any) -> Any:
     return np.where(writers[key] == order, g, 0.0)
 
 
+def last_written_back(ct: Any, u_bar: Any, key: Any) -> Any:
+    """The cotangent of u_bar in `last_written(u_bar, key)`.
+
+    >>> last_written_back(np.array([1.0, 2.0, 4.0]), np.zeros(3), [0, 2, 0])
+    array([4., 0., 2.])
+    """
+    made = np.zeros(u_bar.shape, u_bar.dtype)
+    np.add.at(made, key, ct * last_written(np.ones(u_bar.shape), key))
+    return made
+
+
 # ---- augmented assignment ---------------------------------------------------------------------
 
 
