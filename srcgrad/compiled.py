@@ -14,6 +14,7 @@ from typing import Any
 from srcgrad import dependencies, warm
 from srcgrad.dependencies import Dependency, Place, Watch
 from srcgrad.errors import shown_file
+from srcgrad.ir import frozen
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import loader, rulenotes
@@ -56,7 +57,7 @@ class Compiled:
     debug: bool = False  # a nan or inf in a result is traced
     file: str = ""  # of the primal
     label: str = ""  # of the module, as people read it
-    injected: bool = False  # the module was handed live objects
+    injected: dict[str, Any] = field(default_factory=dict)  # live objects the module was handed
     kept: warm.Kept | None = None  # what answers the same question elsewhere
     digests: dict[int, str] = field(default_factory=dict)  # of what Numba froze that has contents
 
@@ -126,16 +127,28 @@ class Compiled:
 def make(request: Request, scopes: Sequence[Mapping[Hashable, Entry]] = ()) -> Compiled:
     """The derivative for a request: from the cache, or from the compiler, which is loaded then."""
     question = warm.question(request, scopes)
-    answer = None if question is None else warm.find(question, request.fn)
+    answer = None if question is None else warm.find(question, request)
     if answer is not None:
-        module = loader.load(answer.label, answer.text)
-        return Compiled(
-            answer.text, module, getattr(module, answer.name), answer.name, answer.known,
-            file=answer.file, lines=answer.lines, kept=answer.kept,
-        )  # fmt: skip
+        return _taken(answer, request.backend)
     from srcgrad import pipeline
 
     made = pipeline.compile_request(request, scopes)
     if question is not None:
-        made.kept = warm.keep(question, request.fn, made)
+        made.kept = warm.keep(question, request, made)
     return made
+
+
+def _taken(answer: warm.Answer, backend: str) -> Compiled:
+    """A derivative from the cache."""
+    compiler: Any = None
+    if backend == "numba":
+        from srcgrad.runtime import numba as compiler
+
+        compiler.library()
+    module = loader.load(answer.label, answer.text, answer.objects)
+    return Compiled(
+        answer.text, module, getattr(module, answer.name), answer.name, answer.known,
+        backend=compiler, file=answer.file, lines=answer.lines, injected=answer.objects,
+        kept=answer.kept,
+        digests=frozen.digests(p.value for p, _ in answer.known) if backend == "numba" else {},
+    )  # fmt: skip

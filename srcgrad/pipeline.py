@@ -20,9 +20,9 @@ from srcgrad.analysis.resolve import Program, lowered
 from srcgrad.analysis.unit import Spec
 from srcgrad.codegen import writer
 from srcgrad.compiled import Compiled, Request
-from srcgrad.dependencies import Dependency
 from srcgrad.errors import shown_file
 from srcgrad.frontend import source as source_module
+from srcgrad.ir import frozen
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.comments import Comment
@@ -67,14 +67,9 @@ def _compiled(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]) -> C
     return Compiled(
         text, made, getattr(made, name), name, known, program, list(program.requires),
         module.rules,
-        backend, tree, file=fn.loc.file, label=label, injected=bool(objects),
-        digests=_digests(known) if backend is not None else {},
+        backend, tree, file=fn.loc.file, label=label, injected=objects,
+        digests=frozen.digests(place.value for place, _ in known) if backend is not None else {},
     )  # fmt: skip
-
-
-def _digests(known: list[Dependency]) -> dict[int, str]:
-    values = (place.value for place, _ in known)
-    return {id(v): numba_text.describe(v) for v in values if numba_text.holds_array(v)}
 
 
 def _stem(fn: ir.Function) -> str:
@@ -119,11 +114,11 @@ def _numba_tree(
         options["cache"] = True
     body = numba_text.adapt(functions, options, numba_text.is_single(request.types))
     body = loops.improve(body, module.ndims)
-    frozen = numba_text.frozen(module, options)
+    held = numba_text.frozen(module, options)
     notes = numba_text.notes(module, program.sources)
     head = [*_header(fn, request), *notes, *numba_text.imports(body, module)]
-    verify([*head, *frozen, *body], module.objects)
-    return ast.Module([*head, *frozen, *body], [])
+    verify([*head, *held, *body], module.objects)
+    return ast.Module([*head, *held, *body], [])
 
 
 def _header(fn: ir.Function, request: Request) -> list[ast.stmt]:

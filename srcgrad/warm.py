@@ -3,9 +3,9 @@
 A *question* is all that is known before compiling: the function with its source, mode, types,
 options, versions.  The *answer* is the text, and a description of all else that the compiler
 looked at: functions called, with their sources and default values, and what names from outside
-meant.  An answer is taken only when each description still holds: then only the compiler is
-skipped.  What can't be described for another process (closures, methods, users' rules, functions
-as arguments, derivatives of derivatives) is compiled as ever.
+meant, in modules, classes and closures.  An answer is taken only when each description still
+holds: then only the compiler is skipped.  What can't be described for another process (users'
+rules, functions as arguments, derivatives of derivatives) is compiled as ever.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache as cached
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from srcgrad._version import __version__
-from srcgrad.analysis.typeof import value_type
 from srcgrad.debug import debugging
 from srcgrad.dependencies import (
     MISSING,
@@ -33,12 +32,21 @@ from srcgrad.dependencies import (
     of_function,
     read,
 )
-from srcgrad.errors import SourceUnavailable, shown_file
-from srcgrad.frontend import source
-from srcgrad.frontend.namespace import Namespace, held
+from srcgrad.descriptions import (
+    Described,
+    Indescribable,
+    described,
+    function,
+    known_type,
+    of_type,
+    reached,
+)
+from srcgrad.errors import SourceUnavailable
+from srcgrad.frontend.namespace import Cells, Namespace, cells_by_name, held
+from srcgrad.ir import frozen
 from srcgrad.ir import types as ty
 from srcgrad.rules import custom
-from srcgrad.runtime import cache
+from srcgrad.runtime import cache, dispatchers
 
 if TYPE_CHECKING:
     from srcgrad.compiled import Compiled, Request
@@ -47,15 +55,6 @@ if TYPE_CHECKING:
 Kept = tuple[str, str, str, dict[str, Any]]
 _received: dict[str, tuple[str, str, dict[str, Any]]] = {}
 _MOST_RECEIVED = 1024
-Described = list[Any]  # what JSON can hold
-_LIBRARIES = frozenset(
-    ("builtins", "cmath", "functools", "itertools", "math", "numpy", "operator", "scipy")
-)
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
-
-
-class _Indescribable(Exception):
-    """Something that means nothing to another process."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,7 @@ class Answer:
     text: str
     name: str  # of the function in it
     known: list[Dependency]
+    objects: dict[str, Any]  # that the module is handed
     lines: dict[int, int]  # of the text, and those of the primal behind them
     file: str  # of the primal
 
@@ -74,54 +74,65 @@ class Answer:
 def question(request: Request, scopes: Sequence[Mapping[Any, Any]]) -> str | None:
     """The digest of what is known before compiling; None when it can't be said."""
     # Registered rules are live objects, and whoever debugs wants to see the compiler at work.
-    plain = request.backend == "numpy" and not any(scopes) and custom.version() == 0
-    if not plain or debugging() or not isinstance(request.fn, FunctionType):
+    plain = not any(scopes) and custom.version() == 0
+    target = _target(request)
+    if not plain or debugging() or target is None:
         return None
     try:
         parts = [
-            _environment(), getattr(sys.modules.get("scipy"), "__version__", ""),
-            _function(request.fn),
-            [_type(t) for t in request.types],
+            _environment(), *map(_version_of, ("scipy", "numba")),
+            type(request.fn).__name__, function(target),
+            [of_type(t) for t in request.types],
             # Numbers, strings, tuples of them: whatever a request has besides.
             [repr(v) for name, v in sorted(vars(request).items()) if name not in ("fn", "types")],
         ]  # fmt: skip
-    except (_Indescribable, SourceUnavailable):
+    except (Indescribable, SourceUnavailable):
         return None
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def find(asked: str, target: FunctionType) -> Answer | None:
+def _target(request: Request) -> FunctionType | None:
+    """The function that is differentiated: that of a bound method, of a Numba dispatcher."""
+    fn = dispatchers.dispatcher_of(request.fn) or request.fn
+    fn = getattr(fn, "py_func", fn)
+    fn = fn.__func__ if isinstance(fn, MethodType) else fn
+    return fn if isinstance(fn, FunctionType) else None
+
+
+def _version_of(library: str) -> str:
+    return getattr(sys.modules.get(library), "__version__", "")
+
+
+def find(asked: str, request: Request) -> Answer | None:
     """The answer to a question, if there is one and everything is as it was."""
     record = _received.get(asked) or cache.lookup(asked)
     if record is None:
         return None
     label, text, meta = record
+    target = _target(request)
+    assert target is not None
     try:
-        functions = [target, *(_reached(*names) for names, _ in meta["functions"][1:])]
-        same = {id(target): meta["functions"][0][1]}  # the question describes it
-        for fn, (_, described) in zip(functions[1:], meta["functions"][1:], strict=True):
-            if same.setdefault(id(fn), _function(fn)) != described:
-                return None
+        functions = _functions(target, meta["functions"])
         known = [_of_function(fn, path) for fn in functions for path in of_function(fn)]
-        for number, module, path, described in meta["places"]:
-            place = _place(functions, number, module, tuple(path))
-            now = same.get(id(place.value))
-            now = ["function", *now] if now else _described(place.value, _type_of(place.value))
-            if now != described:
+        for root, path, as_it_was in meta["places"]:
+            place = _place(functions, root, tuple(path))
+            if _meaning(place, known_type(place.value), functions, request.backend) != as_it_was:
                 return None
-            known.append((place, _type_of(place.value)))
-    except (_Indescribable, SourceUnavailable, KeyError, TypeError, ValueError):
+            known.append((place, known_type(place.value)))
+        objects = {name: Cells(cells_by_name(functions[k])) for name, k in meta["objects"]}
+    except (Indescribable, SourceUnavailable, KeyError, TypeError, ValueError):
         return None
     lines = {int(ours): primal for ours, primal in meta["lines"]}
     file = target.__code__.co_filename
-    return Answer((asked, *record), label, text, meta["name"], known, lines, file)
+    kept = (asked, *record)
+    return Answer(kept, label, text, meta["name"], known, objects, lines, file)
 
 
-def keep(asked: str, target: FunctionType, made: Compiled) -> Kept | None:
+def keep(asked: str, request: Request, made: Compiled) -> Kept | None:
     """Have a derivative answer the question in later processes, where that is possible."""
     try:
-        meta = _meta(target, made)
-    except (_Indescribable, SourceUnavailable):
+        meta = _meta(request, made)
+    except (Indescribable, SourceUnavailable):
         return None
     cache.remember(asked, made.label, made.text, meta)
     return asked, made.label, made.text, meta
@@ -136,43 +147,104 @@ def receive(records: Iterable[Kept]) -> None:
             del _received[next(iter(_received))]
 
 
-def _meta(target: FunctionType, made: Compiled) -> dict[str, Any]:
-    if made.injected or made.requires or made.rules or made.used_rules():
-        raise _Indescribable
+def _meta(request: Request, made: Compiled) -> dict[str, Any]:
+    if made.requires or made.rules or made.used_rules():
+        raise Indescribable
     lowered = [fn.fn for fn in made.program.lowered]
-    functions = list({id(fn): fn for fn in (target, *lowered)}.values())
+    functions = list({id(fn): fn for fn in (_target(request), *lowered)}.values())
     places = []
     for place, known in made.globals:
         if is_of_function(place) and place.obj in functions:
             continue  # the functions themselves are described
-        number, module = _where(functions, place)
-        places.append([number, module, list(place.path), _described(place.value, known)])
+        meaning = _meaning(place, known, functions, request.backend)
+        places.append([_root(functions, place), list(place.path), meaning])
     return {
         "name": made.name,
-        "functions": [[[fn.__module__, fn.__qualname__], _function(fn)] for fn in functions],
+        "functions": [[_where(functions, k), function(fn)] for k, fn in enumerate(functions)],
         "places": places,
+        "objects": [[name, _of_cells(functions, v)] for name, v in made.injected.items()],
         "lines": sorted(made.origins().items()),
     }
+
+
+# ---- functions -----------------------------------------------------------------
+
+
+def _where(functions: list[Any], k: int) -> Described:
+    """How another process finds a function: by its name, or as what a closure captured."""
+    fn = functions[k]
+    if k == 0 or reached(fn.__module__, fn.__qualname__) is fn:
+        return [fn.__module__, fn.__qualname__]
+    for n, other in enumerate(functions[:k]):
+        for name, cell in cells_by_name(other).items():
+            if cell.cell_contents is fn:
+                return [n, name]
+    raise Indescribable
+
+
+def _functions(target: FunctionType, known: list[Any]) -> list[Any]:
+    """The functions of an answer; the question describes the first.
+
+    Raises: Indescribable when one is not what it was.
+    """
+    found: list[Any] = [target]
+    for (home, name), as_it_was in known[1:]:
+        captured = (
+            cells_by_name(found[home])[name].cell_contents if isinstance(home, int) else None
+        )
+        fn = reached(home, name) if captured is None else captured
+        if function(fn) != as_it_was:
+            raise Indescribable
+        found.append(fn)
+    return found
 
 
 # ---- places --------------------------------------------------------------------
 
 
-def _where(functions: list[Any], place: Place) -> tuple[int, str]:
-    """A place by its module, or by the function whose globals it is in."""
+def _root(functions: list[Any], place: Place) -> Described:
+    """Where a place starts: in a module, in the globals or cells of a function, in a class."""
     if place.module:
-        return -1, place.module
+        return ["module", place.module]
     if isinstance(place.obj, Namespace):
-        for number, fn in enumerate(functions):
+        for k, fn in enumerate(functions):
             if held(place.obj) is fn.__globals__:
-                return number, ""
-    raise _Indescribable
+                return ["globals", k]
+    if isinstance(place.obj, Cells):
+        return ["cells", _of_cells(functions, place.obj)]
+    if isinstance(place.obj, type):
+        return ["class", place.obj.__module__, place.obj.__qualname__]
+    raise Indescribable
 
 
-def _place(functions: list[Any], number: int, module: str, path: tuple[str, ...]) -> Place:
-    holder = None if module else Namespace(functions[number].__globals__)
-    empty = Place(module, holder, path, MISSING)
-    return Place(module, holder, path, read(empty))
+def _of_cells(functions: list[Any], value: Any) -> int:
+    """The function whose captured variables are meant."""
+    for k, fn in enumerate(functions):
+        if isinstance(value, Cells) and value == Cells(cells_by_name(fn)):
+            return k
+    raise Indescribable
+
+
+def _place(functions: list[Any], root: Described, path: tuple[str, ...]) -> Place:
+    holder: Any = None
+    match root:
+        case ["globals", k]:
+            holder = Namespace(functions[k].__globals__)
+        case ["cells", k]:
+            holder = Cells(cells_by_name(functions[k]))
+        case ["class", module, name]:
+            holder = reached(module, name)
+    module = root[1] if root[0] == "module" else ""
+    return Place(module, holder, path, read(Place(module, holder, path, MISSING)))
+
+
+def _meaning(place: Place, known: ty.Type, functions: list[Any], backend: str) -> Described:
+    """What a name stands for; under Numba its value as well, which is frozen."""
+    value = place.value
+    if any(value is fn for fn in functions):
+        return ["function", *function(value)]
+    meaning = described(value, known)
+    return [*meaning, frozen.describe(value)] if backend == "numba" else meaning
 
 
 def _of_function(fn: FunctionType, path: tuple[str, ...]) -> Dependency:
@@ -180,14 +252,7 @@ def _of_function(fn: FunctionType, path: tuple[str, ...]) -> Dependency:
     return Place("", fn, path, value), ty.Static(value)
 
 
-def _reached(module: str, qualname: str) -> Any:
-    found: Any = sys.modules.get(module, MISSING)
-    for part in qualname.split("."):
-        found = getattr(found, part, MISSING)
-    return found
-
-
-# ---- descriptions --------------------------------------------------------------
+# ---- versions --------------------------------------------------------------------
 
 
 @cached
@@ -210,92 +275,6 @@ def _files() -> Iterator[tuple[str, int, int]]:
             elif entry.name.endswith(".py"):
                 status = entry.stat()
                 yield os.path.relpath(entry.path, root), status.st_size, status.st_mtime_ns
-
-
-def _function(fn: Any) -> Described:
-    """A function by its place and source: the source is believed only when it compiles to the
-    code that runs, so it stands for the code."""
-    if not isinstance(fn, FunctionType) or fn.__closure__ or fn.__dict__:
-        raise _Indescribable
-    found = source.read(fn)
-    defaults = [fn.__defaults__ or (), sorted((fn.__kwdefaults__ or {}).items())]
-    return [
-        fn.__module__, fn.__qualname__, shown_file(found.file), fn.__code__.co_firstlineno,
-        found.digest, repr(_plain(defaults)), repr(fn.__annotations__),
-    ]  # fmt: skip
-
-
-def _plain(value: Any) -> Any:
-    """A value whose repr says all of it."""
-    if isinstance(value, tuple | list):
-        return [_plain(v) for v in value]
-    if type(value) in _PLAIN:
-        return value
-    raise _Indescribable
-
-
-def _type_of(value: Any) -> ty.Type:
-    return ty.UNKNOWN if value is MISSING else value_type(value)
-
-
-def _described(value: Any, known: ty.Type) -> Described:
-    """What a name from outside means: a function by its name and source, the rest by its type."""
-    if value is MISSING:
-        return ["missing"]
-    return _static(value) if isinstance(known, ty.Static) else ["type", _type(known)]
-
-
-def _static(value: Any) -> Described:
-    if isinstance(value, ModuleType):
-        return ["module", value.__name__]
-    found = _library(value)
-    if found is not None:
-        return found
-    if isinstance(value, FunctionType):
-        return ["function", *_function(value)]
-    raise _Indescribable
-
-
-def _library(value: Any) -> Described | None:
-    """An object of a library by its place there, or by the object whose method it is."""
-    name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    home = str(getattr(value, "__module__", None)).removeprefix("_")  # `_operator`
-    for module, found in ((home, name), *_usual_places(value)):
-        if module.partition(".")[0] in _LIBRARIES and _reached(module, str(found)) is value:
-            return ["library", module, found]
-    if isinstance(value, BuiltinFunctionType | MethodType):
-        of = _library(value.__self__)  # `np.add.at`, `scipy.stats.norm.logpdf`
-        return None if of is None else ["method", *of, value.__name__]
-    return None
-
-
-def _usual_places(value: Any) -> list[tuple[str, Any]]:
-    """Where objects are found that don't say in which module they are."""
-    if isinstance(value, np.ufunc):
-        return [("numpy", value.__name__), ("scipy.special", value.__name__)]
-    distribution = getattr(value, "name", None)
-    return [("scipy.stats", distribution)] if isinstance(distribution, str) else []
-
-
-def _type(t: ty.Type) -> Described:
-    match t:
-        case ty.Number(cls) | ty.Other(cls) if cls.__module__ in ("builtins", "numpy"):
-            return [type(t).__name__, cls.__module__, cls.__qualname__]
-        case ty.Array(dtype, dims) if dtype.kind in "biufc":
-            return ["Array", dtype.str, list(dims)]
-        case ty.Tuple(items, cls) if cls is tuple:
-            return ["Tuple", [_type(item) for item in items]]
-        case ty.List(item):
-            return ["List", None if item is None else _type(item)]
-        case ty.Dict(items):
-            known = None if items is None else [[repr(_plain(k)), _type(v)] for k, v in items]
-            return ["Dict", known]
-        case ty.Literal(value):
-            return ["Literal", repr(_plain(value))]
-        case ty.Unknown():
-            return ["Unknown"]
-        case _:
-            raise _Indescribable
 
 
 __all__ = ["Answer", "Kept", "find", "keep", "question", "receive"]

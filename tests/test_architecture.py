@@ -31,7 +31,7 @@ LAYERS = (
     ("transform",),
     ("codegen",),
     ("runtime", "generated"),
-    ("compiled", "dependencies", "parcel", "pipeline", "relied", "warm"),
+    ("compiled", "dependencies", "descriptions", "parcel", "pipeline", "relied", "warm"),
     ("primal", "quick", "wrt", "gradfunction", "trace"),
     ("api", "higher", "implicit", "markers", "locate", "jobs"),
     ("check", "build", "show"),

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from srcgrad.frontend.resolve import Handed, helper
+from srcgrad.frontend.namespace import Handed
+from srcgrad.frontend.resolve import helper
 from srcgrad.ir import nodes as ir
 from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import with_blocks

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis.records import is_plain_record
-from srcgrad.frontend.resolve import Handed, builtin, helper
+from srcgrad.frontend.namespace import Handed
+from srcgrad.frontend.resolve import builtin, helper
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 

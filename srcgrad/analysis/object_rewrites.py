@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from srcgrad.analysis import special_methods
-from srcgrad.frontend.resolve import Handed
+from srcgrad.frontend.namespace import Handed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 

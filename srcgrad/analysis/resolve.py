@@ -20,7 +20,7 @@ from srcgrad.analysis.targets import Bound
 from srcgrad.errors import SourceUnavailable, UnsupportedSyntax
 from srcgrad.frontend import source as source_module
 from srcgrad.frontend.lower import lower
-from srcgrad.frontend.resolve import Handed
+from srcgrad.frontend.namespace import Handed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.outside import member

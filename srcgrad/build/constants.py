@@ -15,7 +15,7 @@ from srcgrad.build import compiled, finish, trees
 from srcgrad.build.errors import BuildError
 from srcgrad.build.place import Options, Place
 from srcgrad.codegen import writer
-from srcgrad.frontend.resolve import Cells
+from srcgrad.frontend.namespace import Cells
 from srcgrad.ir import nodes as ir
 from srcgrad.transform import syntax as syn
 

@@ -16,8 +16,8 @@ import numpy as np
 from srcgrad.frontend import comprehensions, functional
 from srcgrad.frontend.expressions import held, unpacked
 from srcgrad.frontend.functions import function_atom
+from srcgrad.frontend.namespace import Handed
 from srcgrad.frontend.resolve import (
-    Handed,
     callee,
     check_attribute,
     extend,

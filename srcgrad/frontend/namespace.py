@@ -1,7 +1,8 @@
-"""The globals of a module that can't be imported by name."""
+"""What generated modules are handed, as it has no name by which it could be imported."""
 
 from __future__ import annotations
 
+from types import CellType
 from typing import Any
 
 
@@ -31,3 +32,37 @@ class Namespace:
 def held(space: Namespace) -> Any:
     """The dictionary itself."""
     return object.__getattribute__(space, "__dict__")["%names"]
+
+
+class Handed:
+    """An object that was known when compiling, handed to a generated module."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Cells:
+    """The captured variables of a closure; attributes read them live."""
+
+    def __init__(self, cells: dict[str, CellType]) -> None:
+        self.__dict__["%cells"] = cells
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["%cells"][name].cell_contents
+        except (KeyError, ValueError):
+            raise AttributeError(f"name {name!r} is not defined") from None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Cells):
+            return False
+        mine, others = self.__dict__["%cells"], other.__dict__["%cells"]
+        return list(mine) == list(others) and all(mine[k] is others[k] for k in mine)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.__dict__["%cells"]))
+
+
+def cells_by_name(fn: Any) -> dict[str, CellType]:
+    """The variables that a closure captured."""
+    return dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))

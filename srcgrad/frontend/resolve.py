@@ -11,12 +11,12 @@ import builtins
 import math
 import re
 import sys
-from types import BuiltinFunctionType, CellType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from srcgrad.frontend.namespace import Namespace
+from srcgrad.frontend.namespace import Cells, Handed, Namespace, cells_by_name
 from srcgrad.frontend.scope import Nested, RecursiveRef, Scope, Session
 from srcgrad.ir.nodes import MISSING, Const, Global, Root, Var
 from srcgrad.runtime import support
@@ -26,35 +26,6 @@ SUPPORT = Root("module", "srcgrad.runtime.support")
 
 _NUMPY_PARTS = ((), ("linalg",), ("fft",), ("random",))
 _FUNCTION_LIKE = (FunctionType, BuiltinFunctionType, np.ufunc, type, type(np.sum))
-
-
-class Handed:
-    """An object that was known when compiling, handed to a generated module."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-class Cells:
-    """The captured variables of a closure; attributes read them live."""
-
-    def __init__(self, cells: dict[str, CellType]) -> None:
-        self.__dict__["%cells"] = cells
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__["%cells"][name].cell_contents
-        except (KeyError, ValueError):
-            raise AttributeError(f"name {name!r} is not defined") from None
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Cells):
-            return False
-        mine, others = self.__dict__["%cells"], other.__dict__["%cells"]
-        return list(mine) == list(others) and all(mine[k] is others[k] for k in mine)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self.__dict__["%cells"]))
 
 
 def builtin(name: str) -> Global:
@@ -173,10 +144,9 @@ def module_root(session: Session, names: dict[str, Any]) -> Root:
 
 def cells_of(fn: Any, session: Session) -> dict[str, Global | None]:
     """The captured variables of the function itself, as globals."""
-    names = fn.__code__.co_freevars
-    if not names:
+    cells = cells_by_name(fn)
+    if not cells:
         return {}
-    cells = dict(zip(names, fn.__closure__ or (), strict=True))
     root = Root("namespace", f"{fn.__name__.strip('<>')}_free", Cells(cells))
     found: dict[str, Global | None] = {}
     for name, cell in cells.items():

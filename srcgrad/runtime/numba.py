@@ -18,8 +18,8 @@ import numpy as np
 
 from srcgrad.errors import ArgumentError, SrcgradError, UnsupportedSyntax, located
 from srcgrad.ir import types as ty
+from srcgrad.ir.frozen import describe
 from srcgrad.ir.nodes import Loc
-from srcgrad.transform.numba_text import describe
 
 
 @cache
