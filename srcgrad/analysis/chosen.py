@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from srcgrad.frontend.resolve import SUPPORT, Handed, library_path, module_path
+from srcgrad.frontend.namespace import Handed
+from srcgrad.frontend.resolve import SUPPORT, library_path, module_path
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.runtime import support
