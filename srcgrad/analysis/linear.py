@@ -232,7 +232,7 @@ class _Check:
         short = specialised(entry, hit[0], {}, given, mode="jvp")
         # The derivative, which must not depend on where it is taken.
         formula = table.get(hit[0]) if short is None else short
-        if formula is None or {hit[0], "out"} & _free(expand_let(formula.node, entry)):
+        if formula is None or {hit[0], "out"} & _free(expand_let(formula.node, entry.let)):
             raise self.fail(f"{entry.name} is not linear in it")
         also = {p for p, b in rest.items() if self.all_zero(b)}
         if not _vanishes(entry, {hit[0], *also}, {p for p, _ in call.args}):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +40,7 @@ class Term:
     fills: bool = False  # the contribution is one number that fills the operand's shape
     raw: ast.expr | None = None  # the formula with the names of `let` in place
     alone: bool = False  # the operand is the only array, so that the result has its shape
+    let: Mapping[str, Formula] = field(default_factory=dict)  # what the names in `raw` stand for
 
     @cached_property
     def reads(self) -> tuple[ir.Atom, ...]:
@@ -146,12 +148,8 @@ def environment(call: Library) -> dict[str, Bound | ast.expr]:
         if p.kind is p.VAR_POSITIONAL:
             env[p.name] = Packed("tuple", ())
         elif p.default is not p.empty:
-            env[p.name] = _default(p.default)
+            env[p.name] = ir.Const(p.default)
     return env
-
-
-def _default(value: Any) -> ir.Atom:
-    return ir.Const(value)
 
 
 def constants(env: dict[str, Bound | ast.expr]) -> dict[str, Any]:
@@ -181,14 +179,24 @@ def short_formula(
     return ufuncs.specialised(call.entry, param, known, types, forward)
 
 
-def expand_let(node: ast.expr, entry: Entry) -> ast.expr:
-    """A formula with the names of the entry's `let` replaced by what they stand for."""
-    if not entry.let or not set(_names(node)) & set(entry.let):
+def lets(
+    facts: Facts, call: Library, env: dict[str, Any], forward: bool = False
+) -> dict[str, Formula]:
+    """The formulas of the names in a rule's `let`, the shorter ones where the call allows them."""
+    return {
+        name: short_formula(facts, call, name, env, forward) or formula
+        for name, formula in call.entry.let.items()
+    }
+
+
+def expand_let(node: ast.expr, let: Mapping[str, Formula]) -> ast.expr:
+    """A formula with the names of a rule's `let` replaced by what they stand for."""
+    if not let or not set(_names(node)) & set(let):
         return node
 
     def put(n: ast.Name) -> ast.expr:
-        f = entry.let.get(n.id)
-        return asts.copied(n) if f is None else expand_let(f.node, entry)
+        f = let.get(n.id)
+        return asts.copied(n) if f is None else expand_let(f.node, let)
 
     return asts.rewritten(node, {ast.Name: put})
 
@@ -200,7 +208,8 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
     found = short_formula(facts, call, param, env) or entry.vjps.get(param)
     if found is None:
         return None
-    formula = expand_let(found.node, entry)
+    let = lets(facts, call, env)
+    formula = expand_let(found.node, let)
     t = ty.UNKNOWN if isinstance(operand, Packed) else facts.of(operand)
     elementwise = entry.kind == "elementwise"
     reduces = _must_drop_imaginary(t, out)
@@ -211,7 +220,7 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
         number = _filling(formula, env)
         if number is not None:
             return Term(entry, param, operand, number, env, False, True)
-    return Term(entry, param, operand, formula, env, reduces, raw=found.node, alone=alone)
+    return Term(entry, param, operand, formula, env, reduces, raw=found.node, alone=alone, let=let)
 
 
 def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | None:
@@ -297,7 +306,7 @@ def jvp_terms(facts: Facts, call: Library, param: str) -> tuple[ast.expr, dict[s
     if found is None:
         table = entry.vjps if entry.kind == "elementwise" else entry.jvps
         found = table.get(param)
-    return None if found is None else (expand_let(found.node, entry), env)
+    return None if found is None else (expand_let(found.node, lets(facts, call, env, True)), env)
 
 
 def is_no_place(facts: Facts, stmt: ir.Stmt) -> bool:

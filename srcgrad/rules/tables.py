@@ -9,7 +9,7 @@ import sys
 import srcgrad.rules as package
 
 _NOT_TABLES = frozenset(
-    ("coverage", "decorators", "registry", "tables", "scope", "custom", "short")
+    ("coverage", "decorators", "registry", "tables", "scope", "custom", "short", "trim")
 )
 _loaded: set[str] = set()
 

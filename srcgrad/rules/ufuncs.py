@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.ir.types import Array, Number, Type
+from srcgrad.ir.types import Array, Type
 from srcgrad.rules import registry
 from srcgrad.rules.registry import Entry, Formula, alias, linear, nondiff, structured
+from srcgrad.rules.trim import Trim, is_default, is_real
 from srcgrad.rules.versions import NUMPY_2, takes
 
 # ---- sample points ---------------------------------------------------------
@@ -402,25 +403,6 @@ alias(np.ndarray.choose, np.choose)
 
 # ---- short formulas --------------------------------------------------------
 
-# What an option means when it is not written: the same in every function a formula calls.
-DEFAULTS: dict[str, Any] = {
-    "axis": None,
-    "dtype": None,
-    "ddof": None,
-    "initial": None,
-    "keepdims": False,
-    "where": True,
-    "weights": None,
-    "prepend": None,
-    "append": None,
-    "rowvar": True,
-    "bias": False,
-    "skipnan": False,
-    "edge_order": 1,
-    "left": None,
-    "right": None,
-}
-
 
 def specialised(
     entry: Entry,
@@ -450,7 +432,7 @@ def specialised(
     plain = text = _spelled(formula.text)
     if _TRIMMED.search(text):
         node = ast.parse(text, mode="eval").body
-        text = ast.unparse(_Trim(entry, constants, types).visit(node))
+        text = ast.unparse(Trim(entry, constants, types).visit(node))
     if forward and entry.kind == "elementwise":
         text = _with_tangent(text, param)
     return None if text == plain else Formula(text)
@@ -487,7 +469,7 @@ def _by_constant(
             return f"g * math.log({float(value)!r}) * out"
     if entry.target is np.clip and param == "a":
         return _clip_rule(constants)
-    if entry.target in (np.absolute, abs) and _is_real(types.get("x")):
+    if entry.target in (np.absolute, abs) and is_real(types.get("x")):
         return "g * np.sign(x)"
     if entry.target in (np.sum, np.mean) and param == "a":
         return _spread_rule(entry, constants, types)
@@ -536,98 +518,9 @@ def _spread_rule(
 ) -> str | None:
     """The sum of all elements of an array."""
     options = ("axis", "keepdims", "where", "initial", "dtype")
-    if not all(_is_default(k, constants) for k in options if k in entry.params.parameters):  # type: ignore[union-attr]
+    if not all(is_default(k, constants) for k in options if k in entry.params.parameters):  # type: ignore[union-attr]
         return None
     if not isinstance(types.get("a"), Array):
         return None
     value = "g" if entry.target is np.sum else "g / a.size"
     return f"np.full(a.shape, {value}, a.dtype)"
-
-
-def _is_default(name: str, constants: Mapping[str, Any]) -> bool:
-    if name not in constants:
-        return False
-    value, default = constants[name], DEFAULTS[name]
-    return type(value) is type(default) and bool(value == default)
-
-
-def _is_real(t: Type | None) -> bool:
-    match t:
-        case Number(cls):
-            return not issubclass(cls, complex | np.complexfloating)
-        case Array(dtype, _):
-            return bool(dtype.kind in "fiub")
-        case _:
-            return False
-
-
-# Functions whose result is real when their arguments are (unlike those of np.fft).
-_REAL_OF_REAL = frozenset(
-    (np.absolute, abs, np.conjugate, np.real, np.var, np.std, np.nanvar, np.nanstd)
-)
-
-
-class _Trim(ast.NodeTransformer):
-    """Drops options that say what is the default, and what is the identity for real arguments."""
-
-    def __init__(
-        self, entry: Entry, constants: Mapping[str, Any], types: Mapping[str, Type]
-    ) -> None:
-        self.constants = constants
-        self.types = types
-        self.real = entry.target in _REAL_OF_REAL and all(
-            _is_real(types.get(p)) for p in entry.vjps if p in types or len(entry.vjps) == 1
-        )
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        node.keywords = [
-            k
-            for k in node.keywords
-            if not (
-                k.arg in DEFAULTS
-                and isinstance(k.value, ast.Name)
-                and k.value.id == k.arg
-                and _is_default(k.arg, self.constants)
-            )
-        ]
-        name = ast.unparse(node.func)
-        imaginary = any(
-            isinstance(n, ast.Constant) and isinstance(n.value, complex) for n in ast.walk(node)
-        )
-        if self.real and not imaginary:
-            if name in ("np.conj", "np.real", "support.match"):
-                return node.args[0]
-            if name == "support.direction":
-                node.func = ast.parse("np.sign", mode="eval").body
-        return node
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        """A choice by an option that is known."""
-        self.generic_visit(node)
-        known = self.flag(node.test)
-        return node if known is None else node.body if known else node.orelse
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        self.generic_visit(node)
-        known = self.flag(node.operand) if isinstance(node.op, ast.Not) else None
-        return node if known is None else ast.Constant(not known)
-
-    def flag(self, node: ast.expr) -> bool | None:
-        """What an option is, if it is known to be True or False."""
-        value = self.constants.get(node.id) if isinstance(node, ast.Name) else None
-        return value if isinstance(value, bool) else None
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """`sum_back(g, a) * b`: a number broadcasts by itself."""
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Mult | ast.Div):
-            left = node.left
-            if (
-                isinstance(left, ast.Call)
-                and ast.unparse(left.func) == "support.sum_back"
-                and not left.keywords
-                and all(_is_default(k, self.constants) for k in ("axis", "keepdims"))
-            ):
-                node.left = left.args[0]
-        return node

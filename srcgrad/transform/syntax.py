@@ -7,6 +7,7 @@ only where a fresh array is not promised to anybody (the caller says whether a v
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from math import copysign
@@ -219,10 +220,63 @@ def _shorter_operation(node: ast.BinOp) -> ast.expr:
             if isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub):
                 if is_number(left.operand, 1):
                     return negative(right)
+            if _is_power_of_two(right):
+                return _scaled(left, right.value) or node  # type: ignore[attr-defined]
         case ast.Div() if is_number(right, 1):
             return left
         case ast.Pow() if is_number(right, 1):
             return left
+    return node
+
+
+def _is_power_of_two(node: ast.expr) -> bool:
+    """Whether a literal only moves the exponent of what it is multiplied with."""
+    if not _float(node) or hasattr(node, "decides_dtype"):
+        return False
+    part, exponent = math.frexp(node.value)  # type: ignore[attr-defined]
+    return abs(part) == 0.5 and abs(exponent) < 64
+
+
+def _scaled(node: ast.expr, factor: float) -> ast.expr | None:
+    """A product with one of its literals multiplied by a power of two, where it has such a
+    literal: `g * 0.5 / d` times 2.0 is `g / d`."""
+    if _is_power_of_two(node):
+        return ast.Constant(node.value * factor)  # type: ignore[attr-defined]
+    match node:
+        case ast.BinOp(left, ast.Mult(), right) if _is_power_of_two(right):
+            product = right.value * factor  # type: ignore[attr-defined]
+            return left if product == 1.0 else ast.BinOp(left, ast.Mult(), ast.Constant(product))
+        case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
+            scaled = _scaled(left, factor)
+            if scaled is None:
+                return None
+            if is_number(scaled, 1) and isinstance(op, ast.Mult):
+                return right
+            return ast.BinOp(scaled, op, right)
+        case ast.UnaryOp(ast.USub(), operand):
+            scaled = _scaled(operand, factor)
+            return None if scaled is None else negative(scaled)
+    return None
+
+
+def _masked_once(node: ast.Call) -> ast.expr:
+    """`np.where(m, np.where(m, g, 0.0) * x, 0.0)` is `np.where(m, g * x, 0.0)`."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name("np"), "where"), [ast.Name(m), value, zero], []):
+            if is_number(zero, 0):
+                node.args[1] = _unmasked(value, m)
+    return node
+
+
+def _unmasked(node: ast.expr, mask: str) -> ast.expr:
+    """What is computed element by element, without a mask that is laid over the result."""
+    match node:
+        case ast.Call(ast.Attribute(ast.Name("np"), "where"), [ast.Name(m), value, zero], []):
+            return value if m == mask and is_number(zero, 0) else node
+        case ast.BinOp(left, ast.Mult() | ast.Div() | ast.Add() | ast.Sub() as op, right):
+            return simplify(ast.BinOp(_unmasked(left, mask), op, _unmasked(right, mask)))
+        case ast.UnaryOp(ast.USub() as op, operand):
+            return ast.UnaryOp(op, _unmasked(operand, mask))
     return node
 
 
@@ -254,6 +308,7 @@ _SHORTER: asts.Rules = {
     ast.Subscript: _item_of_display,
     ast.Attribute: _twice_transposed,
     ast.UnaryOp: _twice_negative,
+    ast.Call: _masked_once,
 }
 
 

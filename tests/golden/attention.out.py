@@ -9,22 +9,19 @@ def softmax_forward(scores):
     weights = np.exp(scores - t1)
     t2 = weights.sum(axis=-1, keepdims=True)
     t3 = weights / t2
-    return t3, (t2, weights, t3, scores, t1)
+    return t3, (t2, t3, weights, scores, t1)
 
 
 def softmax_reverse(result_bar, saved):
-    t2, weights, t3, scores, t1 = saved
+    t2, t3, weights, scores, t1 = saved
     # attention.py:6  return weights / weights.sum(axis=-1, keepdims=True)
     weights_bar = result_bar / t2
-    weights_bar += support.sum_back(
-        np.sum(-result_bar * t3 / t2, axis=1, keepdims=True), weights, axis=-1, keepdims=True
-    )
+    weights_bar += np.sum(-result_bar * t3 / t2, axis=1, keepdims=True)
     # attention.py:5  weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     t4_bar = weights_bar * weights
     scores_bar = (
         t4_bar
-        + support.sum_back(np.sum(-t4_bar, axis=1, keepdims=True), scores, axis=-1, keepdims=True)
-        * support.ties(scores, t1, axis=-1, keepdims=True)
+        + np.sum(-t4_bar, axis=1, keepdims=True) * support.ties(scores, t1, axis=-1, keepdims=True)
     )
     return scores_bar
 

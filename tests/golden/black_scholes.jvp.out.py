@@ -8,10 +8,7 @@ import math
 def normal_cdf_tangent(z, z_dot):
     t1 = math.sqrt(2.0)
     t3 = math.erf(z / t1)
-    return (
-        0.5 * (1.0 + t3),
-        z_dot / t1 * 2.0 * math.exp(-(z / t1) * (z / t1)) / math.sqrt(math.pi) * 0.5,
-    )
+    return 0.5 * (1.0 + t3), z_dot / t1 * math.exp(-(z / t1) * (z / t1)) / math.sqrt(math.pi)
 
 
 def call_price_jvp(tangents, spot, strike, rate, volatility, expiry):
@@ -26,10 +23,7 @@ def call_price_jvp(tangents, spot, strike, rate, volatility, expiry):
     d1_dot = (
         (
             spot_dot / strike / (spot / strike)
-            + (
-                (rate_dot + volatility_dot * 2.0 * volatility * 0.5) * expiry
-                + expiry_dot * (rate + 0.5 * t4)
-            )
+            + ((rate_dot + volatility_dot * volatility) * expiry + expiry_dot * (rate + 0.5 * t4))
         )
         / spread
         - spread_dot * d1 / spread

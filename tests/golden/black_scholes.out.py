@@ -13,7 +13,7 @@ def normal_cdf_forward(z):
 def normal_cdf_reverse(result_bar, saved):
     t1, z = saved
     # black_scholes.py:5  return 0.5 * (1.0 + math.erf(z / math.sqrt(2.0)))
-    z_bar = result_bar * 0.5 * 2.0 * math.exp(-(z / t1) * (z / t1)) / math.sqrt(math.pi) / t1
+    z_bar = result_bar * math.exp(-(z / t1) * (z / t1)) / math.sqrt(math.pi) / t1
     return z_bar
 
 
@@ -47,7 +47,7 @@ def call_price_value_and_grad(spot, strike, rate, volatility, expiry):
     expiry_bar += t15_bar * (rate + 0.5 * t2)
     t18_bar = t15_bar * expiry
     rate_bar += t18_bar
-    volatility_bar = t18_bar * 0.5 * 2.0 * volatility
+    volatility_bar = t18_bar * volatility
     spot_bar = t3 + t15_bar / (spot / strike) / strike
     # black_scholes.py:9  spread = volatility * math.sqrt(expiry)
     volatility_bar += spread_bar * t1

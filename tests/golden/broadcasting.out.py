@@ -15,7 +15,7 @@ def gaussian_kernel_grad(a, b, width):
     t4 = np.exp(t3)
     # ---- reverse sweep ----
     # broadcasting.py:7  return np.sum(np.exp(-squared / (2.0 * width**2)))
-    width_bar = np.sum(-t4 * t3 / (2.0 * t2)) * 2.0 * 2.0 * width
+    width_bar = np.sum(-t4 * t3 / (2.0 * t2)) * 4.0 * width
     squared_bar = -(t4 / (2.0 * t2))
     # broadcasting.py:6  squared = np.sum(difference**2, axis=-1)
     difference_bar = support.sum_back(squared_bar, t1, axis=-1) * 2.0 * difference

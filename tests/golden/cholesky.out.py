@@ -15,7 +15,7 @@ def log_density_grad(x, B):
     L_bar = support.diag_back(-1.0 / t1, L, 0)
     z_bar = -z
     # cholesky.py:7  z = np.linalg.solve(L, x)
-    t9 = support.solve_like(np.swapaxes(L, -1, -2), z_bar, x)
+    t9 = np.linalg.solve(L.T, z_bar)
     L_bar = L_bar - np.outer(t9, z)
     # cholesky.py:6  L = np.linalg.cholesky(K)
     K_bar = support.cholesky_back(L_bar, L, False)

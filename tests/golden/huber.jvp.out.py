@@ -10,7 +10,7 @@ def huber_jvp(tangents, residual, delta):
     size = abs(residual)
     if size <= delta:
         t1 = residual ** 2
-        return 0.5 * t1, residual_dot * 2.0 * residual * 0.5
+        return 0.5 * t1, residual_dot * residual
     return (
         delta * (size - 0.5 * delta),
         delta_dot * (size - 0.5 * delta) + (size_dot - delta_dot * 0.5) * delta,

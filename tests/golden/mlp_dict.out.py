@@ -23,7 +23,7 @@ def loss_grad(params, x, y):
     t4 = t3 ** 2
     # ---- reverse sweep ----
     # mlp_dict.py:9  return np.mean((h - y) ** 2)
-    h_bar = support.unbroadcast(1.0 / t4.size * 2.0 * t3, h).copy()
+    h_bar = support.unbroadcast(2.0 / t4.size * t3, h).copy()
     params_bar = support.zeros(params)
     for i in range(1, -1, -1):
         t2 = t2_tape.pop()

@@ -31,9 +31,7 @@ def cross_entropy_value_and_grad(W, X, labels):
     # softmax_regression.py:6  scores = scores - np.max(scores, axis=1, keepdims=True)
     scores_1_bar = (
         scores_bar
-        + support.sum_back(
-            np.sum(-scores_bar, axis=1, keepdims=True), scores_1, axis=1, keepdims=True
-        )
+        + np.sum(-scores_bar, axis=1, keepdims=True)
         * support.ties(scores_1, t1, axis=1, keepdims=True)
     )
     # softmax_regression.py:5  scores = X @ W

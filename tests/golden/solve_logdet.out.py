@@ -14,7 +14,7 @@ def evidence_grad(A, b):
     t1_bar[1] += 1.0
     A_bar = support.slogdet_back(t1_bar[0], t1_bar[1], t1[0], A)
     # solve_logdet.py:5  x = np.linalg.solve(A, b)
-    t5 = support.solve_like(np.swapaxes(A, -1, -2), b, b)
+    t5 = np.linalg.solve(A.T, b)
     A_bar = A_bar - np.outer(t5, x)
     b_bar = x + t5
     return A_bar, b_bar

@@ -15,7 +15,6 @@ def trimmed_mean_grad(x, trim):
     x_bar = support.quantile_back(t1, x, 0.5)
     kept_bar = t2 / kept.size
     # trimmed_mean.py:6  kept = ordered[trim : len(x) - trim]
-    kept_bar = np.full(kept.shape, kept_bar)
     ordered_bar = np.zeros(ordered.shape, ordered.dtype)
     ordered_bar[trim:len(x) - trim] += kept_bar
     # trimmed_mean.py:5  ordered = np.sort(x)

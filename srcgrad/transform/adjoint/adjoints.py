@@ -9,6 +9,7 @@ from functools import cached_property
 from srcgrad.analysis.varying import varies
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.rules.trim import spread_alone
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.base import Base
 from srcgrad.transform.adjoint.state import Adj
@@ -95,6 +96,8 @@ class Adjoints(Base):
             adj.owned = False
             self.settle(name)
             return
+        if not adj.thin:
+            node = spread_alone(node, len(t.dims), {})
         if adj.owned and not adj.thin and adj.waiting is None:
             self.emit(syn.augment(self.bar(name), ast.Add(), node))
             return
@@ -148,7 +151,9 @@ class Adjoints(Base):
 
     def add_memory(self, name: str, node: ast.expr) -> None:
         """Accumulate into a shadow, in place."""
-        if isinstance(self.unit.type(name), ty.Array):
+        t = self.unit.type(name)
+        if isinstance(t, ty.Array):
+            node = spread_alone(node, len(t.dims), {})
             self.emit(syn.augment(self.bar_node(name), ast.Add(), node))
             return
         made = self.module.support("accumulate", self.bar_node(name), node)

@@ -16,6 +16,7 @@ from srcgrad.transform.adjoint import checkpoint
 from srcgrad.transform.adjoint.adjoints import _literal
 from srcgrad.transform.adjoint.calls import Calls
 from srcgrad.transform.adjoint.state import Adj, State, copy_state
+from srcgrad.transform.adjoint.tapes import minus_one, plus_one
 
 
 class Branches(Calls):
@@ -249,42 +250,15 @@ class Branches(Calls):
 def backwards(start: ast.expr, stop: ast.expr, step: ast.expr, trips: ast.expr | None) -> ast.expr:
     """The range of a loop, backwards."""
     one = syn.is_number(step, 1)
-    minus = isinstance(step, ast.UnaryOp) and syn.is_number(step.operand, 1)
+    down = isinstance(step, ast.UnaryOp) and syn.is_number(step.operand, 1)
     if one and trips is None:
-        return syn.call("range", _minus_one(stop), _minus_one(start), syn.number(-1))
-    if minus and trips is None:
-        first = _plus_one(stop)
-        return syn.call("range", first, _plus_one(start))
+        return syn.call("range", minus_one(stop), minus_one(start), syn.number(-1))
+    if down and trips is None:
+        return syn.counted(plus_one(stop), plus_one(start), syn.number(1))
     if trips is None:
         trips = syn.expr("len(range(a, b, h))", a=start, b=stop, h=step)
     if one and syn.is_number(start, 0):
-        return syn.call("range", _minus_one(trips), syn.number(-1), syn.number(-1))
+        return syn.call("range", minus_one(trips), syn.number(-1), syn.number(-1))
     last = syn.expr("a + (n - 1) * h", a=start, n=trips, h=step)
     end = syn.expr("a - h", a=start, h=step)
     return syn.call("range", last, end, syn.expr("-h", h=step))
-
-
-def _minus_one(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return syn.number(node.value - 1)
-    if (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.Add)
-        and syn.is_number(node.right, 1)
-    ):
-        return node.left
-    return ast.BinOp(node, ast.Sub(), syn.number(1))
-
-
-def _plus_one(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return syn.number(node.value + 1)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
-        return syn.number(-node.operand.value + 1)  # type: ignore[operator]
-    if (
-        isinstance(node, ast.BinOp)
-        and isinstance(node.op, ast.Sub)
-        and syn.is_number(node.right, 1)
-    ):
-        return node.left
-    return ast.BinOp(node, ast.Add(), syn.number(1))

@@ -240,8 +240,12 @@ def dtype_of(t: ty.Type) -> str | None:
 
 
 def _constant(node: ast.expr) -> int | None:
-    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
-    return value if type(value) is int else None
+    match node:
+        case ast.Constant(value) if type(value) is int:
+            return value
+        case ast.UnaryOp(ast.USub(), ast.Constant(value)) if type(value) is int:
+            return -value
+    return None
 
 
 def plus(a: ast.expr, b: ast.expr) -> ast.expr:
@@ -284,6 +288,10 @@ def minus(a: ast.expr, b: ast.expr) -> ast.expr:
 
 def plus_one(a: ast.expr) -> ast.expr:
     return plus(a, syn.number(1))
+
+
+def minus_one(a: ast.expr) -> ast.expr:
+    return minus(a, syn.number(1))
 
 
 def _is_small(low: ast.expr) -> bool:

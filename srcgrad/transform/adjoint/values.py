@@ -54,7 +54,8 @@ class Values(Containers):
                 self.masks.put(expr.name, self.masks.take(name))
                 self.contribute(expr, g, owned, thin)
             case ir.Index(obj, key) if target is None:
-                g = self.take_full(name)
+                one = self.state[name].thin and self.spreads(obj, key)
+                g = self.take(name, 1) if one else self.take_full(name)
                 g = self.apart(self.after_undo(stmt, g), obj)
                 mask = self.masks.take(name)
                 if isinstance(obj, ir.Var) and obj.name in self.lanes.masked:
@@ -150,6 +151,11 @@ class Values(Containers):
             fixes=["mark the value constant with srcgrad.stop_gradient(...)"],
         )
 
+    def spreads(self, obj: ir.Atom, key: ir.Key) -> bool:
+        """Whether adding one number at a key of an array adds it to each of the elements."""
+        array = isinstance(self.unit.facts.of(obj), ty.Array) and self.unit.basic(key)
+        return array and not (isinstance(obj, ir.Var) and obj.name in self.lanes.masked)
+
     def apply(self, stmt: ir.Assign, terms: list[Term], name: str) -> None:
         """Contributions of a value: the cotangent, then undoing, then each term."""
         adj = self.state[name]
@@ -175,14 +181,14 @@ class Values(Containers):
     def share(self, terms: list[Term], g: ast.expr, out: ast.expr) -> None:
         """Bind what several formulas of a rule have in common (its `let`) to names."""
         self.shared = {}
-        if len(terms) < 2 or not terms[0].entry.let:
+        if len(terms) < 2 or not terms[0].let:
             return
         used = [set(_names(t.raw)) for t in terms if t.raw is not None]
-        for n, f in terms[0].entry.let.items():
+        for n, f in terms[0].let.items():
             if sum(n in u for u in used) < 2:
                 continue
             kept = self.text.names.temporary()
-            whole = replace(terms[0], formula=expand_let(f.node, terms[0].entry), raw=None)
+            whole = replace(terms[0], formula=expand_let(f.node, terms[0].let), raw=None)
             self.emit(syn.assign(kept, syn.simplify(self.formula(whole, g, out))))
             self.shared[n] = syn.name(kept)
 
@@ -286,8 +292,8 @@ class Values(Containers):
         parts: dict[str, ast.expr] = {"g": g, "out": out}
         formula = term.formula
         if self.shared and term.raw is not None and set(_names(term.raw)) & set(self.shared):
-            rest = {n: f for n, f in term.entry.let.items() if n not in self.shared}
-            formula = expand_let(term.raw, replace(term.entry, let=rest))
+            rest = {n: f for n, f in term.let.items() if n not in self.shared}
+            formula = expand_let(term.raw, rest)
             parts |= self.shared
         for n in _names(formula):
             if n in HELPERS or n in parts or n not in term.env:
