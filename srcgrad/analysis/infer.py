@@ -141,7 +141,7 @@ class Inference(MemberTypes):
             case ir.Build():
                 return self.display(expr)
             case ir.Opaque():
-                text = type(expr.node).__name__ == "JoinedStr"
+                text = type(expr.node).__name__ in ("JoinedStr", "BinOp")
                 return ty.Other(str) if text else ty.Number(bool)
             case ir.Closure(fn, free):
                 return ty.ClosureType(

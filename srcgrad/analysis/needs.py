@@ -107,7 +107,9 @@ class NeedsTable(Again):
                     self._shape(out, self.container(obj))
             case ir.Var() if self.decides_kind(stmt):
                 self._shape(out, expr)
-            case ir.Build() | ir.Var() | ir.Closure():
+            case ir.Build(_, _, keys):
+                self._read(out, [k for k in keys if k is not None])
+            case ir.Var() | ir.Closure():
                 return
             case ir.Attr(obj, _) if target is None:
                 self._shape(out, self.container(obj) if isinstance(obj, ir.Var) else obj)

@@ -455,3 +455,61 @@ def idiom_50(x):
     for k, v in {"a": x, "b": x * x}.items():
         s += v * (2 if k == "a" else 3)
     return s
+
+
+@probe(1.3)
+def keyed_dict(x):
+    d = {str(x): x}
+    return d[str(x)] * x
+
+
+@probe(1.3)
+def keyed_dict2(x):
+    k = int(x * 2)
+    d = {k: x, k + 1: x * x}
+    k = 5
+    return d[2] * d[3]
+
+
+@probe(1.3)
+def keyed_dict3(x):
+    s = 0.0
+    for i in range(3):
+        d = {i: x * i, f"k{i}": x}
+        s += d[i] * d[f"k{i}"]
+    return s
+
+
+@probe(1.3)
+def keyed_dict4(x):
+    k = 1
+    d = {k: x}
+    k = 2
+    d = {k: d[1] * x, k + 1: x}
+    k = 7
+    return d[2] * d[3]
+
+
+@probe(1.3)
+def keyed_dict5(x):
+    n = 3
+    d = {(i, j): x ** (i + j) for i in range(n) for j in range(i)}
+    n = 0
+    return sum(d.values())
+
+
+@probe(1.3)
+def keyed_dict6(x):
+    keys = ["a", "b"]
+    d = dict(zip(keys, [x, x * x]))
+    keys.append("c")
+    return d["a"] * d["b"]
+
+
+@probe(1.3)
+def keyed_set(x):
+    d = {}
+    for i in range(4):
+        k = i % 2
+        d[k] = d.get(k, 0.0) + x**i
+    return d[0] * d[1]
