@@ -15,6 +15,7 @@ import numpy as np
 from srcgrad.analysis import odd_arrays, probe, special_methods, user_rules
 from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters
 from srcgrad.analysis.dims import neutral, plain_dims
+from srcgrad.analysis.frozen import is_distribution
 from srcgrad.analysis.object_types import ObjectTypes
 from srcgrad.analysis.records import is_plain_record
 from srcgrad.analysis.resolve import user_source
@@ -82,6 +83,9 @@ class CallTypes(ObjectTypes):
                 )
                 return ty.UNKNOWN
             return self.invoke(stmt, fn.fn, expr.args, expr.kwargs, closure=expr.fn)
+        if is_distribution(expr.fn):
+            self.target(stmt, Uncharted("a frozen distribution", "its method has no rule"))
+            return ty.UNKNOWN
         if isinstance(fn, ty.Object) and not hasattr(fn.cls, "for_types"):
             method = getattr(fn.cls, "__call__", None)  # noqa: B004 - the method itself is meant
             if inspect.isfunction(method):

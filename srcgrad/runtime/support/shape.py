@@ -61,13 +61,15 @@ def filled(parts: Value, like: Value) -> Value:
     if isinstance(like, (list, tuple)):
         if not isinstance(parts, (list, tuple)):
             parts = list(parts) if np.ndim(parts) else [parts] * len(like)
-        return [filled(p, x) for p, x in zip(parts, like, strict=True)]
+        made = [filled(p, x) for p, x in zip(parts, like, strict=True)]
+        return tuple(made) if isinstance(like, tuple) else made
     return np.broadcast_to(parts, np.shape(like)) if np.shape(parts) != np.shape(like) else parts
 
 
 def _zeros(like: Value) -> Value:
     if isinstance(like, (list, tuple)):
-        return [_zeros(x) for x in like]
+        made = [_zeros(x) for x in like]
+        return tuple(made) if isinstance(like, tuple) else made
     a = np.asarray(like)
     return np.zeros(a.shape, a.dtype if a.dtype.kind in "fc" else float)[()]
 
