@@ -166,7 +166,45 @@ def stages(p, c):
     return np.sum(y)
 
 
-PROGRAMS = (nearest, stencil, product, carried, neighbours, ratios, squares, cholesky, stages)
+def paths(p, c):
+    d, e = p[0].copy(), np.empty(p.shape[1])
+    for t in range(1, p.shape[0]):
+        for j in range(e.shape[0]):
+            m = d[0] + c[0, j]
+            for i in range(1, e.shape[0]):
+                v = d[i] + c[1, i] * c[2, j]
+                if v > m:
+                    m = v
+            e[j] = m * p[t, j]
+        for j in range(e.shape[0]):
+            d[j] = e[j]
+    return d[0] * d[1]
+
+
+def clipped(p, c):
+    s = 0.0
+    for i in range(p.shape[0]):
+        t = 0.0
+        for j in range(p.shape[1]):
+            t += p[i, j] * c[0, j]
+        if t > 1.0:
+            s += t * t
+    return s
+
+
+PROGRAMS = (
+    nearest,
+    stencil,
+    product,
+    carried,
+    neighbours,
+    ratios,
+    squares,
+    cholesky,
+    stages,
+    paths,
+    clipped,
+)
 NAMES = sorted({one.__name__ for one in loops.PASSES} - {"parallel"})  # see test_parallel.py
 
 
@@ -413,6 +451,12 @@ def test_the_last_round_that_took_a_branch_is_kept_by_its_number():
 def test_a_search_that_does_more_stays(old, new):
     assert old in SEARCH
     assert "b_tape" in improved(SEARCH.replace(old, new).replace("w[i]", "a[i]"))
+
+
+def test_searches_of_many_rounds_keep_a_number_each():
+    text = text_of(paths)
+    assert "i_last_tape[t, j] = i_last" in text
+    assert "np.bool_" not in text
 
 
 def test_elements_that_stay_the_same_are_read_once():

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from srcgrad.analysis.effects import may_hold_memory
 from srcgrad.analysis.rerun import runs_again
 from srcgrad.analysis.targets import Container, Library, bound_atoms
@@ -154,8 +156,10 @@ class Again:
                 return kind == "tuple" and not may_hold_memory(t)
             case ir.Var() | ir.Const() | ir.Global():
                 return not may_hold_memory(t)
-            case ir.Call():
+            case ir.Call(fn, args):
                 target = unit.facts.targets.get(stmt.sid)
+                if self._converts(fn, args) and isinstance(t, ty.Number):
+                    return isinstance(target, Library) and not target.entry.given
                 return (
                     isinstance(target, Library)
                     and target.entry.kind == "nondiff"
@@ -163,6 +167,14 @@ class Again:
                 )
             case _:
                 return False
+
+    def _converts(self, fn: ir.Atom, args: tuple[ir.Atom | ir.Star, ...]) -> bool:
+        """Whether a call makes a number of another class: `np.float32(4.0)`."""
+        if not isinstance(fn, ir.Global) or not isinstance(fn.value, type):
+            return False
+        kinds = [self.unit.facts.of(ir.unstar(a)) for a in args]
+        of_numbers = all(isinstance(k, ty.Number | ty.Literal) for k in kinds)
+        return of_numbers and issubclass(fn.value, float | int | np.number)
 
     def element_roots(self, atoms: Iterable[ir.Atom]) -> set[str]:
         """The variables whose own value or elements are read, not only their shapes."""

@@ -146,8 +146,21 @@ def _box(fn: Function, array: str, key: ast.expr, loops: list[ast.For]) -> Box:
 
 def _is_zeroed(s: ast.stmt, array: str, key: ast.expr) -> bool:
     match s:
-        case ast.Assign([ast.Subscript(ast.Name(name), other)], ast.Constant(value)):
-            return name == array and value == 0.0 and ast.dump(other) == ast.dump(key)
+        case ast.Assign([ast.Subscript(ast.Name(name), other)], value):
+            same = name == array and ast.dump(other) == ast.dump(key)
+            return same and _is_zero(value)
+    return False
+
+
+def _is_zero(e: ast.expr) -> bool:
+    """Whether it is 0.0, of whichever class: `np.float32(0.0)`."""
+    match e:
+        case ast.Constant(value):
+            return isinstance(value, int | float) and value == 0.0
+        case ast.Call(
+            ast.Attribute(ast.Name("np"), "float32" | "float16" | "float64"), [inner], []
+        ):
+            return _is_zero(inner)
     return False
 
 

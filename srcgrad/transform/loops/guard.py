@@ -54,12 +54,21 @@ def _set_only_if(bound: _Bound, name: str, end: int) -> ast.expr | None:
     """The condition under which `name`, zero before, was added to."""
     last = bound.last(name, end)
     match bound.block[last] if last >= 0 else None:
-        case ast.If(ast.Name(t) as test, _, []) if bound.last(t, end) < last:
+        case ast.If(test, _, []) if _stays(bound, test, last, end):
             first = bound.last(name, last)
             match bound.block[first] if first >= 0 else None:
                 case ast.Assign([ast.Name(n)], ast.Constant(0.0)) if n == name:
                     return test
     return None
+
+
+def _stays(bound: _Bound, test: ast.expr, last: int, end: int) -> bool:
+    """Whether a condition on numbers is what it was before a statement."""
+    plain = ast.Name | ast.Constant | ast.Compare | ast.UnaryOp
+    nodes = [n for n in asts.walk(test) if isinstance(n, ast.expr)]
+    return all(isinstance(n, plain) for n in nodes) and all(
+        bound.last(n.id, end) < last for n in nodes if isinstance(n, ast.Name)
+    )
 
 
 def _spreads_only(fn: Function, loop: ast.For, name: str) -> bool:

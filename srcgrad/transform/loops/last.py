@@ -22,7 +22,7 @@ class _Search:
     loop: ast.For
     counter: str
     tape: str
-    load: ast.Assign
+    key: ast.expr  # on the tape, whose last index is the counter
     first: Block  # what a round does before it looks
     branch: ast.If
 
@@ -31,17 +31,44 @@ def last(fn: Function) -> None:
     """`b_tape[i] = b; if b: ...` with `for i in ...: b = b_tape[i]; if b: ...; break` backwards:
     the number of the last round that took the branch is kept, and the tape and the loop go."""
     mentions = _mentions(fn)
-    for block in list(fn.blocks()):
+    blocks = list(fn.blocks())
+    for block in blocks:
         for s in list(block):
             found = _search(fn, s)
             if found is None or mentions.get(found.tape) != 3:
                 continue
-            before = block[: block.index(s)]
-            ahead = next((a for a in reversed(before) if _fills(a, found)), None)
             made = next((m for m in fn.node.body if _makes(m, found.tape)), None)
-            if isinstance(ahead, ast.For) and made is not None:
-                _keep_the_number(fn, block, ahead, found)
-                fn.node.body.remove(made)
+            places = ((b, a) for b in blocks for a in b if _fills(a, found))
+            at, ahead = next(places, (block, None))
+            if not isinstance(ahead, ast.For) or not isinstance(made, ast.Assign):
+                continue
+            tape = None
+            if at is not block:
+                tape = _tape_of_numbers(fn, made, found)
+                if tape is None:
+                    continue
+            elif at.index(ahead) > block.index(s):
+                continue
+            _keep_the_number(fn, block, at, ahead, found, tape)
+            fn.node.body.remove(made)
+
+
+def _tape_of_numbers(fn: Function, made: ast.Assign, search: _Search) -> ast.Subscript | None:
+    """The place of a number, on a tape that has one for each time that the loop runs."""
+    match made.value, search.key:
+        case ast.Call(func, [ast.Tuple(extents), *_], []), ast.Tuple(indices) if len(
+            extents
+        ) == len(indices):
+            pass
+        case _:
+            return None
+    name = fn.fresh(f"{search.counter}_last_tape")
+    kind = ast.Attribute(syn.name("np"), "int64", ast.Load())
+    shape = ast.Tuple([asts.copied(e) for e in extents[:-1]], ast.Load())
+    top = fn.node.body
+    top.insert(top.index(made), syn.assign(name, ast.Call(func, [shape, kind], [])))
+    outer = [asts.copied(i) for i in indices[:-1]]
+    return ast.Subscript(syn.name(name), ast.Tuple(outer, ast.Load()), ast.Load())
 
 
 def _mentions(fn: Function) -> dict[str, int]:
@@ -59,11 +86,11 @@ def _search(fn: Function, s: ast.stmt) -> _Search | None:
         return None
     match [t for t in s.body if does_something(t)]:
         case [
-            ast.Assign([ast.Name(b)], ast.Subscript(ast.Name(tape), ast.Name(at))) as load,
+            ast.Assign([ast.Name(b)], ast.Subscript(ast.Name(tape), key)),
             *first,
             ast.If(ast.Name(test), [*_, ast.Break()], []) as branch,
-        ] if b == test and at == s.target.id:
-            pass
+        ] if b == test and _ends_with(key, s.target.id):
+            at = s.target.id
         case _:
             return None
     exits = [n for n in asts.walk(s) if isinstance(n, ast.Break | ast.Continue | ast.Return)]
@@ -76,7 +103,15 @@ def _search(fn: Function, s: ast.stmt) -> _Search | None:
         return None
     if fn.leaves.bound(branch) & {b, at}:
         return None
-    return _Search(s, at, tape, load, first, branch)
+    return _Search(s, at, tape, key, first, branch)
+
+
+def _ends_with(key: ast.expr, counter: str) -> bool:
+    """Whether the last index is the counter, and no other has to do with it."""
+    indices = key.elts if isinstance(key, ast.Tuple) else [key]
+    *outer, own = indices
+    plain = all(isinstance(i, ast.Name) and i.id != counter for i in outer)
+    return plain and isinstance(own, ast.Name) and own.id == counter
 
 
 def _fills(s: ast.stmt, search: _Search) -> bool:
@@ -94,10 +129,9 @@ def _fills(s: ast.stmt, search: _Search) -> bool:
 def _store(loop: ast.For, search: _Search) -> ast.Assign | None:
     for s in loop.body:
         match s:
-            case ast.Assign([ast.Subscript(ast.Name(tape), ast.Name(at))], ast.Name()) if (
-                tape == search.tape and at == search.counter
-            ):
-                return s
+            case ast.Assign([ast.Subscript(ast.Name(tape), key)], ast.Name()):
+                if tape == search.tape and ast.dump(key) == ast.dump(search.key):
+                    return s
     return None
 
 
@@ -108,7 +142,14 @@ def _makes(s: ast.stmt, tape: str) -> bool:
     return False
 
 
-def _keep_the_number(fn: Function, block: Block, ahead: ast.For, search: _Search) -> None:
+def _keep_the_number(
+    fn: Function,
+    block: Block,
+    at: Block,
+    ahead: ast.For,
+    search: _Search,
+    tape: ast.Subscript | None,
+) -> None:
     store = _store(ahead, search)
     assert store is not None and isinstance(store.value, ast.Name)
     number = fn.fresh(f"{search.counter}_last")
@@ -120,10 +161,13 @@ def _keep_the_number(fn: Function, block: Block, ahead: ast.For, search: _Search
         del ahead.body[k]
     else:
         ahead.body[k] = ast.If(syn.name(store.value.id), [taken], [])
-    block.insert(block.index(ahead), syn.assign(number, syn.number(-1)))
+    at.insert(at.index(ahead), syn.assign(number, syn.number(-1)))
     body = [syn.assign(search.counter, syn.name(number)), *search.first, *search.branch.body[:-1]]
     found = ast.Compare(syn.name(number), [ast.GtE()], [ast.Constant(0)])
-    block[block.index(search.loop)] = ast.If(found, body, [])
+    block[block.index(search.loop)] = looked = ast.If(found, body, [])
+    if tape is not None:
+        at.insert(at.index(ahead) + 1, syn.assign(asts.copied(tape), syn.name(number)))
+        block.insert(block.index(looked), syn.assign(number, tape))
 
 
 def _branch_after(rest: Sequence[ast.stmt], name: str) -> ast.If | None:

@@ -24,6 +24,8 @@ def stop(fn: Function) -> None:
                 last = _last(s.body)
                 if isinstance(last, ast.If) and not last.orelse and _may_end(fn, s, last):
                     last.body.append(ast.Break())
+                else:
+                    _sink(fn, s)
 
 
 def _merge(body: list[ast.stmt]) -> None:
@@ -37,6 +39,36 @@ def _merge(body: list[ast.stmt]) -> None:
                     del body[k]
                     continue
         k += 1
+
+
+def _sink(fn: Function, loop: ast.For) -> None:
+    """`v = 0.0; if b: v += z; z = 0.0` and then `a_bar[i] += v`: the addition is made in the
+    branch, which leaves the loop, if the loop may end there."""
+    k = next((k for k, s in enumerate(loop.body) if isinstance(s, ast.If)), None)
+    if k is None:
+        return
+    branch, rest = loop.body[k], loop.body[k + 1 :]
+    assert isinstance(branch, ast.If)
+    bound = {n for s in rest for n in fn.leaves.bound(s)}
+    zero = {
+        s.targets[0].id
+        for s in loop.body[:k]
+        if isinstance(s, ast.Assign)
+        and isinstance(s.targets[0], ast.Name)
+        and syn.is_number(s.value, 0.0)
+    }
+    if branch.orelse or not zero or not adds_nothing(rest, zero) or fn.live_after(bound, loop):
+        return
+    if any(fn.uses.is_read_first(loop.body, n) for n in bound):
+        return
+    if sum(n in zero for s in loop.body[:k] for n in fn.leaves.bound(s)) != len(zero):
+        return
+    sunk = ast.If(branch.test, [*branch.body, *rest], [])
+    loop.body[k:] = [sunk]
+    if _may_end(fn, loop, sunk):
+        sunk.body.append(ast.Break())
+    else:
+        loop.body[k:] = [branch, *rest]
 
 
 def _last(body: list[ast.stmt]) -> ast.stmt | None:
