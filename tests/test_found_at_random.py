@@ -258,6 +258,49 @@ def test_reverse_over_reverse_of_stores_by_index():
     assert np.allclose(sg.hvp(stored_by_index)(V, X, y), want, atol=1e-7)
 
 
+# ---- places that are looked for in what is written there ---------------------------------------
+
+
+def stored_at_the_least(x, s):
+    x[np.argmin(x)] = x[np.argmax(x)] * s
+    x[np.argmin(x)] *= s
+    return np.sum(x * x)
+
+
+def inserted_before_the_last(x, s):
+    items = [s, x[0], x[1]]
+    items.insert(len(items) - 1, s * x[0])
+    items.insert(len(items) - 2, s * x[1])
+    return items[0] + 2.0 * items[1] * items[2] + 3.0 * items[3] * items[4]
+
+
+def taken_before_the_last(x, s):
+    items = [s, x[0], x[1], x[2]]
+    last = items.pop(len(items) - 3)
+    return items[0] + 2.0 * items[1] * items[2] + 3.0 * last * last
+
+
+@pytest.mark.parametrize(
+    "fn", [stored_at_the_least, inserted_before_the_last, taken_before_the_last]
+)
+def test_places_found_in_what_is_written(fn):
+    check(fn, X, 0.6, wrt=(0, 1))
+
+
+def chosen_and_stored(x, s):
+    level = np.where(x[0] > 0.1, -s, x[1])
+    u, v = x * 0.5, x * x
+    for _ in range(2):
+        v[0] = level
+        v[1:] = np.sin(u[:-1])
+        u, v = v, u
+    return np.sum(u * u) + level
+
+
+def test_a_number_that_is_an_array_without_dimensions():
+    check(chosen_and_stored, X, 0.6, wrt=(0, 1))
+
+
 # ---- loops that read what they write ----------------------------------------------------------
 
 

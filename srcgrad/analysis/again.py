@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from srcgrad.analysis.effects import may_hold_memory
+from srcgrad.analysis.effects import WRITES, may_hold_memory
 from srcgrad.analysis.rerun import runs_again
 from srcgrad.analysis.targets import Container, Library, bound_atoms
 from srcgrad.analysis.unit import Unit
@@ -22,6 +22,9 @@ _CHEAP = frozenset(
     ("neg", "pos", "add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "is",
      "is_not", "not", "invert", "and", "or")
 )  # fmt: skip
+
+# Functions whose result stores into an array leave as it is.
+_OF_SHAPE = (len, np.ndim, np.shape, np.size)
 
 SHAPE = "~"  # before a variable of which only the shape is read
 
@@ -164,6 +167,7 @@ class Again:
                     isinstance(target, Library)
                     and target.entry.kind == "nondiff"
                     and (target.entry.pure and isinstance(t, ty.Number))
+                    and self._reads_settled(stmt, target.entry.target in _OF_SHAPE)
                 )
             case _:
                 return False
@@ -195,6 +199,16 @@ class Again:
             case ir.Attr(ir.Var(name), "shape" | "ndim" | "size" | "dtype"):
                 return isinstance(self.unit.type(name), ty.Array)
         return False
+
+    def _reads_settled(self, stmt: ir.Assign, shape: bool) -> bool:
+        """Whether the arrays and containers that a statement reads stay as they are after it;
+        `shape`: of arrays it reads no more than that."""
+        for v in ir.reads(stmt):
+            if shape and isinstance(self.unit.type(v.name), ty.Array):
+                continue
+            if self.unit.fx.memory(v.name) and not self.settled(stmt, v.name):
+                return False
+        return True
 
     def settled(self, stmt: ir.Stmt, array: str) -> bool:
         """Whether nothing that runs after a statement writes into an array or what shares its
@@ -239,7 +253,7 @@ class Again:
                     return any(
                         n == "out" and is_one(a) for n, b in target.args for a in bound_atoms(b)
                     )
-                if isinstance(target, Container) and isinstance(s, ir.Assign):
+                if isinstance(target, Container) and target.name not in WRITES:
                     return False
                 return any(map(is_one, ir.reads(s)))
             case ir.Verbatim():

@@ -78,9 +78,7 @@ class Adjoints(Base):
         if adj is None:
             if not owned and not thin and not isinstance(t, ty.Number) and self.in_shadow(node):
                 # The shadow is written in place later on.
-                copied = syn.expr("a.copy()", a=node) if isinstance(t, ty.Array) else None
-                node = copied or self.module.support("own", node)
-                owned = True
+                node, owned = self.copied(node, t), True
             self.first(name, node, owned, thin)
             return
         if isinstance(t, ty.Number):
@@ -178,15 +176,17 @@ class Adjoints(Base):
         if isinstance(t, ty.Number):
             self.settle(name)
         elif not adj.owned:
-            node = self.value(name)
-            if isinstance(t, ty.Array):
-                adj.waiting = ast.Call(ast.Attribute(node, "copy", ast.Load()), [], [])
-            else:
-                adj.waiting = self.module.support("own", node)
+            adj.waiting = self.copied(self.value(name), t)
             adj.owned = True
             self.settle(name)
         else:
             self.settle(name)
+
+    def copied(self, node: ast.expr, t: ty.Type) -> ast.expr:
+        """A copy of an adjoint; that of an array without dimensions may be a number."""
+        if isinstance(t, ty.Array) and t.dims:
+            return syn.expr("a.copy()", a=node)
+        return self.module.support("own", node)
 
     def take(self, name: str, uses: int = 2) -> ast.expr:
         """The cotangent of a variable whose definition is being reversed; it is absent

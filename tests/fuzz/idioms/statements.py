@@ -6,12 +6,12 @@ import random
 from collections.abc import Callable
 
 from tests.fuzz.idioms.helpers import HELPERS, STATE
-from tests.fuzz.idioms.places import Places
+from tests.fuzz.idioms.recipes import CONSTANTS, Recipes
 
 HEAD = ["import math", "from dataclasses import dataclass", "", "import numpy as np", "", ""]
 
 
-class Author(Places):
+class Author(Recipes):
     """Writes one program."""
 
     def __init__(self, rng: random.Random) -> None:
@@ -28,6 +28,10 @@ class Author(Places):
         head = list(HEAD)
         if "State" in body or "S" in self.params.values():
             head += [STATE, ""]
+        if any(
+            word in body for word in ("WEIGHTS", "GAIN", "LIMITS", "fold(", "make_s", "Filter(")
+        ):
+            head += [CONSTANTS]
         return "\n".join(head) + "\n" + "".join(f"{h}\n\n" for h in needed) + body + "\n"
 
     # ---- whole functions ----
@@ -125,7 +129,7 @@ class Author(Places):
         ]  # fmt: skip
         richer: list[Callable[[], None]] = [
             self.container, self.container_use, self.call, self.walrus, self.other_dtype,
-            self.swap,
+            self.swap, self.recipe, self.recipe, self.recipe,
         ]  # fmt: skip
         nested: list[Callable[[], None]] = [
             self.loop, self.loop, self.loop, self.branch, self.while_loop, self.rows,
