@@ -80,7 +80,7 @@ def question(request: Request, scopes: Sequence[Mapping[Any, Any]]) -> str | Non
         return None
     try:
         parts = [
-            _environment(), *map(_version_of, ("scipy", "numba")),
+            _environment(), *map(_version_of, ("scipy", "numba")), _turned_off(),
             type(request.fn).__name__, function(target),
             [of_type(t) for t in request.types],
             # Numbers, strings, tuples of them: whatever a request has besides.
@@ -101,6 +101,12 @@ def _target(request: Request) -> FunctionType | None:
 
 def _version_of(library: str) -> str:
     return getattr(sys.modules.get(library), "__version__", "")
+
+
+def _turned_off() -> list[str]:
+    """The passes over loops that are turned off, which only who has loaded the compiler does."""
+    loops = sys.modules.get("srcgrad.transform.loops")
+    return sorted(getattr(loops, "skipped", ()))
 
 
 def find(asked: str, request: Request) -> Answer | None:
