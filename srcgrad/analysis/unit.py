@@ -272,6 +272,7 @@ class Unit:
 
 def make_unit(program: Program, spec: Spec) -> Unit:
     """Analyse a function for a specification."""
+    from srcgrad.analysis.keyed import refuse_numbers_from_keys
     from srcgrad.analysis.outside import check
     from srcgrad.analysis.texts import refuse_numbers_from_text
 
@@ -286,6 +287,7 @@ def make_unit(program: Program, spec: Spec) -> Unit:
     made = Unit(program, spec, facts, fx, act, facts.fn.body)
     refuse_truncation(made)
     refuse_numbers_from_text(made)
+    refuse_numbers_from_keys(made)
     check(made)
     return made
 

@@ -122,7 +122,9 @@ def like_items(t: Any, x: Any) -> Any:
 
 def alias_dot(t: Any, x: Any) -> Any:
     """The tangent of `support.sequence(x)`: of a dict's keys there is none."""
-    return [None] * len(x) if isinstance(x, dict) else t
+    if isinstance(x, dict):  # keys are constants
+        return [0.0 if is_number(key) else None for key in x]
+    return t
 
 
 def inplace_dot(u: Any, old: Any, u_dot: Any, made: Any) -> Any:
