@@ -268,3 +268,18 @@ def test_a_mask_with_more_dimensions_than_an_arm_of_a_slice(typed):
             minus = [v - step if i == k else v for i, v in enumerate((x, a))]
             slope = (masked_by_more(*plus) - masked_by_more(*minus)) / 2e-6
             assert part[place] == pytest.approx(slope, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("typed", [True, False], ids=["typed", "generic"])
+def test_what_nan_to_num_replaces_has_no_derivative(typed: bool) -> None:
+    def f(x):
+        return np.sum(np.nan_to_num(np.log(x) * x, neginf=0.0))
+
+    x = np.array([0.0, 1.0, 2.0])
+    with np.errstate(all="ignore"):
+        slope = sg.grad(f, specialize=typed)(x)
+        curvature = sg.hvp(f, specialize=typed)(np.ones(3), x)
+        ahead = sg.jvp(f, specialize=typed)(np.ones(3), x)[1]
+    np.testing.assert_allclose(slope, [0.0, 1.0, 1.0 + np.log(2.0)], rtol=1e-14)
+    np.testing.assert_allclose(curvature, [0.0, 1.0, 0.5], rtol=1e-14)
+    assert ahead == pytest.approx(2.0 + np.log(2.0), rel=1e-14)

@@ -114,6 +114,20 @@ def _select(work: Desugar, args: Args) -> bool:
     return True
 
 
+def _nan_to_num(work: Desugar, args: Args) -> bool:
+    """`np.nan_to_num` is `np.where(np.isfinite(x), x, ...)`: what is replaced has no derivative,
+    not even one that is infinite."""
+    x, t = args["x"], work.facts.of(args["x"])
+    if args["copy"] != TRUE or isinstance(t, ty.Number) or not isinstance(x, ir.Var):
+        return False
+    other = work.support("finite", x, args["nan"], args["posinf"], args["neginf"])
+    made = work.numpy("where", work.numpy("isfinite", x), x, other)
+    work.result = (
+        made if isinstance(t, ty.Array) and t.dims else work.bind(ir.Index(made, ir.Const(())))
+    )
+    return True
+
+
 def _put_along_axis(work: Desugar, args: Args) -> bool:
     a = args["arr"]
     key = work.support("along_axis_index", a, args["indices"], args["axis"])
@@ -133,6 +147,7 @@ FUNCTIONS: dict[int, tuple[str, Write]] = {
     id(np.place): ("arr, mask, vals", _place),
     id(np.putmask): ("a, mask, values", _putmask),
     id(np.fill_diagonal): ("a, val, wrap=False", _fill_diagonal),
+    id(np.nan_to_num): ("x, copy=True, nan=0.0, posinf=None, neginf=None", _nan_to_num),
     id(np.select): ("condlist, choicelist, default=0", _select),
     id(np.put_along_axis): ("arr, indices, values, axis", _put_along_axis),
 }

@@ -97,7 +97,7 @@ elementwise(
 nondiff(
     support.zero_like, support.angle_unit, support.given, support.within, support.below,
     support.above, support.trapezoid_unit, support.count, support.valid, support.ties,
-    support.kept,
+    support.kept, support.finite,
 )  # fmt: skip
 
 # ---- reductions ------------------------------------------------------------

@@ -37,6 +37,7 @@ from srcgrad.runtime.support.containers import (
     equal_lengths as equal_lengths,
     is_mapping as is_mapping,
     is_sequence as is_sequence,
+    own_parts as own_parts,
     sequence as sequence,
     unpacked as unpacked,
     without_keys as without_keys,
@@ -75,6 +76,7 @@ from srcgrad.runtime.support.elementwise import (
     broadcast_like as broadcast_like,
     direction as direction,
     exp_difference as exp_difference,
+    finite as finite,
     given as given,
     i0_partial as i0_partial,
     match as match,
@@ -242,9 +244,7 @@ from srcgrad.runtime.support.pad import (
     pad_back as pad_back,
     pad_dot as pad_dot,
 )
-from srcgrad.runtime.support.popped import (
-    pop_back as pop_back,
-)
+from srcgrad.runtime.support.popped import pop_back as pop_back
 from srcgrad.runtime.support.products import (
     cross_back_a as cross_back_a,
     cross_back_b as cross_back_b,

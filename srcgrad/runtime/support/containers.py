@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.runtime.support.adjoints import Fields, own
+
 
 def sequence(x: Any) -> Any:
     """Something that can be indexed and has a length, with the items that a loop over x gives.
@@ -109,3 +111,20 @@ def without_keys(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
 # Both give their argument itself or a list of its keys: to the compiler, another name for it.
 sequence.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 unpacked.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
+
+
+def own_parts(ct: Any) -> Any:
+    """A cotangent in memory of its own, to whose parts others are added: lists for tuples.
+
+    >>> own_parts((1.0, (2.0, None)))
+    [1.0, [2.0, None]]
+    """
+    if isinstance(ct, Fields) or (isinstance(ct, tuple) and hasattr(ct, "_fields")):
+        made = Fields(ct.names if isinstance(ct, Fields) else ct._fields)
+        made.extend(map(own_parts, ct))
+        return made
+    if isinstance(ct, list | tuple):
+        return [own_parts(c) for c in ct]
+    if isinstance(ct, dict):
+        return {k: own_parts(c) for k, c in ct.items()}
+    return own(ct)

@@ -320,3 +320,12 @@ _BERNOULLI = (
     -3617 / 510,
     43867 / 798,
 )
+
+
+def finite(x: Value, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """`np.nan_to_num`, for what it puts in the place of numbers that are not finite.
+
+    >>> finite(np.array([np.nan, 1.0]), 3.0, None, None)
+    array([3., 1.])
+    """
+    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)

@@ -55,7 +55,7 @@ class Places(Adjoints):
         node = self.value(name)
         if not adj.owned:
             adj.waiting, adj.owned = None, True
-            self.emit(syn.assign(self.bar(name), self.module.support("own", node)))
+            self.emit(syn.assign(self.bar(name), self.module.support("own_parts", node)))
         else:
             self.settle(name)
 
