@@ -1,7 +1,7 @@
 """How fast compiled gradients are: `python docs/speed.py` prints the table of docs/numba.md.
 
 Each function is written once; its adjoint is written by hand beside it, compiled the same way.
-Times are the least of several rounds in one process, in turns.
+Times are the least processor times of several rounds in one process, in turns.
 """
 
 from __future__ import annotations
@@ -190,9 +190,9 @@ def least_times(functions, args):
     best = [math.inf] * len(functions)
     for _ in range(ROUNDS):
         for k, fn in enumerate(functions):
-            start = time.perf_counter()
+            start = time.process_time()
             fn(*args)
-            best[k] = min(best[k], time.perf_counter() - start)
+            best[k] = min(best[k], time.process_time() - start)
     return best
 
 
