@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib
+import linecache
 import sys
 import types
 from collections.abc import Iterator
@@ -378,6 +380,41 @@ def test_a_variable_named_as_the_module_that_the_text_calls(model: types.ModuleT
         "a variable is named np, as is the module that hides_grad calls functions of\n"
         "Fixes: give the variable another name."
     )
+
+
+# ---- where the source is no file ----
+
+
+def test_the_caret_in_a_notebook() -> None:
+    name, code = "<ipython-input-4-aa>", "def f(x):\n    y = x * 2.0\n    yield y\n"
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    namespace: dict[str, Any] = {}
+    exec(compile(code, name, "exec"), namespace)
+    assert text(errors.UnsupportedSyntax, lambda: sg.grad(namespace["f"])(V)) == (
+        "<ipython-input-4-aa>:3:4: yield: a generator or coroutine runs in pieces and has no "
+        "single result\n"
+        "    yield y\n"
+        "    ^^^^^^^\n"
+        "Fixes: collect the values in a list and return it."
+    )
+
+
+def test_the_caret_in_a_doctest() -> None:
+    example = """
+    >>> def f(x):
+    ...     y = x * 2.0
+    ...     yield y
+    >>> found = text(errors.UnsupportedSyntax, lambda: sg.grad(f)(V))
+    >>> print(found)
+    <doctest guide[0]>:3:4: yield: a generator or coroutine runs in pieces and has no single result
+        yield y
+        ^^^^^^^
+    Fixes: collect the values in a list and return it.
+    """
+    test = doctest.DocTestParser().get_doctest(example, dict(globals()), "guide", "guide.txt", 0)
+    said: list[str] = []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert not said, "".join(said)
 
 
 # ---- none is without ----
