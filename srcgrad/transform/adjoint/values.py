@@ -165,6 +165,8 @@ class Values(Containers):
         thin = self.state[name].thin
         early = self.reads_result(terms, name) and self.overwritten(stmt)
         g = self.take(name, mentions)
+        # What is handed on as it is, to one operand alone, is that operand's own.
+        handed = g.id if adj.owned and mentions == 1 and isinstance(g, ast.Name) else None
         if early:
             kept = self.text.names.temporary()
             self.emit(syn.assign(kept, syn.name(self.text.var(name))))
@@ -176,7 +178,7 @@ class Values(Containers):
         self.share(terms, g, out)
         mask = self.masks.take(name)
         for term in terms:
-            self.term(term, g, out, thin, name, mask)
+            self.term(term, g, out, thin, name, mask, handed)
 
     def share(self, terms: list[Term], g: ast.expr, out: ast.expr) -> None:
         """Bind what several formulas of a rule have in common (its `let`) to names."""
@@ -235,6 +237,7 @@ class Values(Containers):
         thin: bool,
         name: str,
         mask: Mask | None = None,
+        handed: str | None = None,
     ) -> None:
         node = self.formula(term, g, out)
         if _literal(node) and syn.is_number(node, 0):
@@ -257,6 +260,7 @@ class Values(Containers):
             self.contribute(operand, node, False, True)
             return
         fresh = is_fresh(syn.simplify(node))
+        fresh |= isinstance(node, ast.Name) and node.id == handed
         if term.reduces:
             node, fresh = self.reduce(term, operand, node, name, fresh)
         self.contribute(operand, node, fresh and not still_thin, still_thin)
