@@ -32,6 +32,7 @@ from srcgrad.runtime import depth, foreign, loader
 from srcgrad.transform import dead, fold, loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
+from srcgrad.transform.handover import hand_over
 from srcgrad.transform.module import Module
 from srcgrad.transform.tangent.functions import Tangent
 from srcgrad.transform.verify import refuse_depth, verify
@@ -239,6 +240,7 @@ def _drafted(
             dead.eliminate(function)
             if module.backend != "numba":  # its loop passes have their own ideas of temporaries
                 fold.fold(function)
+                hand_over(function)
     module.prune(out.functions)
     out.made_for |= {n: spec for spec, pair in adjoint.callees.names.items() for n in pair}
     out.made_for |= {n: spec for spec, n in tangent.names.items()}

@@ -26,5 +26,5 @@ def heat_grad(u, k, steps):
         u_1_bar[2:] += t1_bar
         u_1_bar[1:-1] -= t1_bar * 2.0
     # heat_equation.py:5  u = u.copy()
-    u_bar = u_1_bar.copy()
+    u_bar = u_1_bar
     return u_bar, float(k_bar)
