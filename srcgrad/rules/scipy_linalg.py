@@ -117,18 +117,21 @@ structured(
     note=SYMMETRIC,
     at=[(P,), (P, True)],
 )
-# The half that is not the factor's is what the matrix has there.
+# The half that is not the factor's is what the matrix has there; from SciPy 1.18 on it is zero.
+_KEPT = linalg.cho_factor(np.array([[1.0, 0.0], [0.5, 1.0]]))[0][1, 0] != 0.0
+_UPPER, _LOWER = (" + np.triu({}, 1)", " + np.tril({}, -1)") if _KEPT else ("", "")
 structured(
     linalg.cho_factor,
     "a, lower=False, *, check_finite=True",
     vjp={
-        "a": "support.cholesky_back(np.tril(g[0]), np.tril(out[0]), False) + np.triu(g[0], 1)"
-        " if lower else"
-        " support.cholesky_back(np.triu(g[0]), np.triu(out[0]), True) + np.tril(g[0], -1)"
+        "a": "support.cholesky_back(np.tril(g[0]), np.tril(out[0]), False)"
+        f"{_UPPER.format('g[0]')} if lower else"
+        f" support.cholesky_back(np.triu(g[0]), np.triu(out[0]), True){_LOWER.format('g[0]')}"
     },
     jvp={
-        "a": "(support.cholesky_dot(a_dot, np.tril(out[0]), False) + np.triu(a_dot, 1) if lower"
-        " else support.cholesky_dot(a_dot, np.triu(out[0]), True) + np.tril(a_dot, -1), None)"
+        "a": "(support.cholesky_dot(a_dot, np.tril(out[0]), False)"
+        f"{_UPPER.format('a_dot')} if lower else"
+        f" support.cholesky_dot(a_dot, np.triu(out[0]), True){_LOWER.format('a_dot')}, None)"
     },
     note=SYMMETRIC,
     at=[(P,), (P, True)],

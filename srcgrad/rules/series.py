@@ -73,6 +73,8 @@ def _family(module: str, prefix: str) -> None:
     source(of(f"{prefix}grid2d"), partial(series.grid_2d, val), at=[(_X, _D, _C2)])
     cube = np.multiply.outer(_C2, _D)
     source(of(f"{prefix}val3d"), partial(series.value_3d, val), at=[(_X, _D, _X, cube)])
+    if hasattr(owner, f"{prefix}valnd"):  # NumPy 2.5
+        source(of(f"{prefix}valnd"), partial(series.value_nd, val), at=[((_X, _D), _C2)])
     source(of(f"{prefix}grid3d"), partial(series.grid_3d, val), at=[(_X, _D, _X, cube)])
     source(of(f"{prefix}vander2d"), partial(series.vander_2d, vander), at=[(_X, _D, (2, 1))])
     source(

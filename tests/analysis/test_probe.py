@@ -44,6 +44,7 @@ def arr(*dims, dtype=F8):
     return Array(dtype, dims)
 
 
+BEFORE_2_5 = tuple(map(int, np.__version__.split(".")[:2])) < (2, 5)
 V, M, ONE, ANY = arr("n"), arr("n", "n"), arr("1"), arr("?")
 
 
@@ -114,7 +115,8 @@ CALLS = [
     (np.unique, (V,), {}, ANY),
     (np.take_along_axis, (M, arr("n", "n", dtype=I8), Known(0)), {}, M),
     (np.take, (V, INT), {}, F64),
-    (np.cross, (V, V), {}, UNKNOWN),  # of two numbers each, or of three
+    # Before NumPy 2.5: of two numbers each, or of three.
+    (np.cross, (V, V), {}, UNKNOWN if BEFORE_2_5 else ANY),
     (np.gradient, (V,), {}, V),
     (np.interp, (V, ANY, ANY), {}, V),
     (np.fft.rfft, (V,), {}, arr("n", dtype=C16)),

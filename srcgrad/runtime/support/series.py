@@ -74,6 +74,14 @@ def value_3d(val: Callable[..., Any], x: Value, y: Value, z: Value, c: Value) ->
     return val(z, val(y, val(x, c), tensor=False), tensor=False)
 
 
+def value_nd(val: Callable[..., Any], pts: Any, c: Value) -> Any:
+    """A series in as many variables as there are arrays of coordinates."""
+    total = val(pts[0], c)
+    for k in range(1, len(pts)):
+        total = val(pts[k], total, tensor=False)
+    return total
+
+
 def grid_2d(val: Callable[..., Any], x: Value, y: Value, c: Value) -> Any:
     """A series in two variables on the grid of x and y."""
     return val(y, val(x, c))
