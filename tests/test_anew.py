@@ -14,7 +14,7 @@ from srcgrad.transform import loops
 TAKE = "t = a_bar[i]\na_bar[i] = 0.0\nc_bar[i] += t * c[i]"
 
 
-def rounds(*parts: str, before: str = "pass", bounds: str = "n") -> str:
+def rounds(*parts: str, before: str = "pass", after: str = "pass") -> str:
     """A function with a time loop of loops over i; `parts` are a range and a body each."""
     out = ["def f(c, n, m):", "    c_bar = np.zeros(n + 2)", "    a_bar = np.zeros(n + 2)"]
     out += ["    d_bar = np.ones(n + 2)", f"    {before}", "    for k in range(3):"]
@@ -23,7 +23,7 @@ def rounds(*parts: str, before: str = "pass", bounds: str = "n") -> str:
         if over:
             out.append(f"        for i in range({over}):")
         out += [("            " if over else "        ") + line for line in inner]
-    return "\n".join([*out, "    return c_bar, d_bar"])
+    return "\n".join([*out, f"    {after}", "    return c_bar, d_bar"])
 
 
 ADD = "a_bar[i] += c[i] + d_bar[i]"
@@ -34,6 +34,7 @@ RIGHT = {
     "neighbours": rounds("1, n", "a_bar[i - 1] += c[i]", "n", TAKE),
     "more is taken": rounds("n", ADD, "n + 2", TAKE.replace("c[i]", "3.0")),
     "downwards": rounds("n - 1, -1, -1", ADD, "n", TAKE),
+    "used after": rounds("n", ADD, "n", TAKE, after="d_bar += a_bar * 3.0 + 1.0"),
     "several times": rounds("n", ADD, "n", TAKE, "n", "a_bar[i] -= c[i]", "n", TAKE),
 }
 WRONG = {

@@ -45,19 +45,24 @@ def anew(fn: Function) -> None:
             if s is not made[array]:
                 using[array].append(s)
     for array, users in using.items():
-        if len(users) == 1 and isinstance(users[0], ast.For):
-            _in_the_only_loop(fn, users[0], array)
+        if users and isinstance(users[0], ast.For) and _in_the_loop(fn, users[0], array):
+            if len(users) > 1:  # where it is zero, as the loop left it
+                fill = ast.Attribute(syn.name(array), "fill", ast.Load())
+                cleared = ast.Expr(ast.Call(fill, [ast.Constant(0.0)], []))
+                fn.node.body.insert(fn.node.body.index(users[0]) + 1, cleared)
 
 
-def _in_the_only_loop(fn: Function, loop: ast.For, array: str) -> None:
+def _in_the_loop(fn: Function, loop: ast.For, array: str) -> bool:
+    """Whether a loop, the first statement that uses an array of zeros, writes no zeros now."""
     if any(isinstance(n, _EXITS) for n in asts.walk(loop)):
-        return
+        return False
     bound = fn.leaves.bound(loop)
     using: Block = [loop]
     while len(using) == 1 and isinstance(using[0], ast.For):
         if _renewed(fn, using[0], array, bound):
-            return
+            return True
         using = [s for s in using[0].body if _mentions(fn, s, array)]
+    return False
 
 
 def _renewed(fn: Function, loop: ast.For, array: str, bound: set[str]) -> bool:
