@@ -301,6 +301,27 @@ def test_a_number_that_is_an_array_without_dimensions():
     check(chosen_and_stored, X, 0.6, wrt=(0, 1))
 
 
+# ---- functions made of constants, called with what carries a derivative ------------------------
+
+
+def make_scaler(factor):
+    def scale(value):
+        return value * factor
+
+    return scale
+
+
+def scaled_by_made(x, s):
+    scale = make_scaler(2.0)
+    v = x * s
+    v[0] = s
+    return np.sum(scale(x) * scale(v))
+
+
+def test_functions_made_of_constants():
+    check(scaled_by_made, X, 0.6, wrt=(0, 1))
+
+
 # ---- loops that read what they write ----------------------------------------------------------
 
 

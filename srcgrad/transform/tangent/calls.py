@@ -10,6 +10,7 @@ from srcgrad.analysis.unit import Spec
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.closures import parts
 from srcgrad.transform.tangent.memory import Memory
 
 
@@ -35,8 +36,7 @@ class Calls(Memory):
         name = self.owner.callee(spec)
         args: list[ast.expr] = [self.call_argument(b) for b in target.args]
         if target.closure is not None:
-            base = self.primal(target.closure)
-            args += [syn.expr("c[k]", c=base, k=syn.number(k)) for k in range(free)]
+            args += parts(self.module, self.unit.facts, target, self.primal(target.closure))
         for b, is_active in zip(target.args, active, strict=False):
             if is_active:
                 args.append(self.packed_dot(b))
