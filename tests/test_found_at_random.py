@@ -301,6 +301,35 @@ def test_a_number_that_is_an_array_without_dimensions():
     check(chosen_and_stored, X, 0.6, wrt=(0, 1))
 
 
+# ---- arrays that have no name, and views of them ------------------------------------------------
+
+
+def view_of_nameless(x, s):
+    v = (2.0 * x)[:]
+    t = 0.0
+    for i in range(2):
+        t += np.sum(v * v)
+        v[i] = s
+    return t
+
+
+def views_of_many_shapes(x, s):
+    t = 0.0
+    for i in range(1, 4):
+        v = (2.0 * x[:i])[:]
+        v[0] = s * x[0]
+        w = s * x[i:]
+        u = w[::-1]
+        u[0] = v[-1]
+        t += np.sum(v * v) + np.sum(u * u)
+    return t
+
+
+@pytest.mark.parametrize("fn", [view_of_nameless, views_of_many_shapes])
+def test_views_of_arrays_without_a_name(fn):
+    check(fn, X, 0.6, wrt=(0, 1))
+
+
 # ---- functions made of constants, called with what carries a derivative ------------------------
 
 

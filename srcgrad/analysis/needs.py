@@ -24,6 +24,7 @@ from srcgrad.analysis.partials import (
     vjp_term,
 )
 from srcgrad.analysis.targets import Construct, Container, Library, User, bound_atoms
+from srcgrad.analysis.tracking import tracked_classes
 from srcgrad.analysis.user_rules import rule_call
 from srcgrad.analysis.varying import may_get_nothing
 from srcgrad.ir import nodes as ir
@@ -59,7 +60,7 @@ class NeedsTable(Again):
         match stmt:
             case ir.Assign():
                 self._assign(stmt, out)
-                if may_get_nothing(self.unit, stmt):
+                if may_get_nothing(self.unit, stmt) or self._is_made(stmt):
                     out.after.add(SHAPE + stmt.target.name)
             case ir.Store():
                 self._store(stmt, out)
@@ -71,6 +72,17 @@ class NeedsTable(Again):
                 for inner in stmt.body:
                     self._read(out, ir.reads(inner))
         return out
+
+    def _is_made(self, stmt: ir.Assign) -> bool:
+        """Whether an array is made whose shadow the reverse sweep makes of its shape."""
+        unit, name = self.unit, stmt.target.name
+        if stmt.inplace or unit.kind(name) != "memory" or unit.aliases(stmt) is not None:
+            return False
+        return not self.tracked.get(unit.fx.root(name), True)
+
+    @cached_property
+    def tracked(self) -> dict[str, bool]:
+        return tracked_classes(self.unit)
 
     def _read(self, out: Needs, atoms: Iterable[ir.Atom]) -> None:
         names, contents = self.roots_of(atoms)

@@ -17,7 +17,8 @@ from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
 from srcgrad.transform.keys import fields_of, record_of
 from srcgrad.transform.module import Module
-from srcgrad.transform.text import Text, binary
+from srcgrad.transform.text import Text
+from srcgrad.transform.truncation import truncation
 
 
 @dataclass
@@ -47,11 +48,19 @@ class Forward:
         """Temporaries that the reverse sweep or a hook mentions."""
         out = {n for n in self.found.needed if n.startswith("%")}
         for stmt in ir.walk(self.unit.body):
+            found = [v for v in ir.writes(stmt) if self.shadowed(stmt, v)]
             if self.hooked(stmt):
-                out |= {v.name for v in (*ir.reads(stmt), *ir.writes(stmt)) if "%" in v.name}
-            else:
-                out |= {v.name for v in ir.writes(stmt) if "%" in v.name and self.tracked(v.name)}
+                found = [*ir.reads(stmt), *ir.writes(stmt)]
+            out |= {v.name for v in found if "%" in v.name}
         return out
+
+    def shadowed(self, stmt: ir.Stmt, v: ir.Var) -> bool:
+        """Whether a shadow is made beside a statement, or in the reverse sweep of its shape."""
+        if self.tracked(v.name):
+            return True
+        if not isinstance(stmt, ir.Assign) or not self.unit.is_active(v):
+            return False
+        return self.unit.kind(v.name) == "memory" and self.unit.aliases(stmt) is None
 
     def hooked(self, stmt: ir.Stmt) -> bool:
         """Whether something is written beside a statement."""
@@ -384,15 +393,3 @@ class Forward:
             return ast.Tuple(items, ast.Load())
         keys: list[ast.expr | None] = [None if k is None else ast.Constant(k) for k in b.keys]
         return ast.Dict(keys, items)
-
-
-def truncation(unit: Unit, text: Text, stmt: ir.Stmt) -> list[ast.stmt]:
-    """Where it is known only at run time whether an array of integers truncates a value: ask."""
-    if not unit.may_truncate(stmt):
-        return []
-    assert isinstance(stmt, ir.Store) and isinstance(stmt.value, ir.Var)
-    made = text.module.support("refuse_truncation", syn.name(text.var(stmt.value.name)))
-    return [ast.Expr(made)]
-
-
-__all__ = ["Forward", "binary"]

@@ -10,10 +10,10 @@ from srcgrad.analysis.targets import Construct, Container, Library, User, bound_
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.adjoint.forward import truncation
 from srcgrad.transform.fresh import holders, parts_of
 from srcgrad.transform.parameters import tangents_name
 from srcgrad.transform.tangent.calls import Calls
+from srcgrad.transform.truncation import truncation
 
 
 class Walk(Calls):
