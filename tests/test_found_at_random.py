@@ -233,6 +233,10 @@ def larger_field(x, s):
     return np.maximum(0.0, state.e) + state.u @ state.v * state.e
 
 
+def test_items_replaced_by_their_own_keys():
+    check(scaled_items, X, 0.6, wrt=(0, 1))
+
+
 @pytest.mark.parametrize("fn", [result_updated, captured, scaled_items, larger_field])
 def test_hessians_through_a_result_that_is_written(fn):
     def gradient(h):

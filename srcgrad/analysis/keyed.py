@@ -6,7 +6,7 @@ once it is taken out again (`for k in table`).  That is refused where it reaches
 
 from __future__ import annotations
 
-from srcgrad.analysis.targets import Library
+from srcgrad.analysis.targets import Container, Library
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import NotDifferentiable, located
 from srcgrad.ir import nodes as ir
@@ -18,7 +18,12 @@ _TESTS = frozenset(("in", "not_in", "contains", "is", "is_not", "not", "eq", "ne
 
 
 def refuse_numbers_from_keys(unit: Unit) -> None:
-    """Raise where keys or members that carry a derivative are read for the result."""
+    """Raise where keys or members that carry a derivative are read for the result.
+
+    The tables in the text of a derivative are those of its primal, which was asked before."""
+    made_here = getattr(unit.spec.fn.fn, "__module__", None) or ""
+    if made_here.startswith("srcgrad.generated."):
+        return
     keyed = _keyed(unit)
     if not keyed:
         return
@@ -50,7 +55,7 @@ def _keyed(unit: Unit) -> dict[str, str]:
             case ir.Assign(target=target, value=ir.Build("set", items)):
                 base, parts = target, [ir.unstar(i) for i in items]
             case ir.Store(base=ir.Var() as base, key=ir.Var() as key) if not _is_array(unit, base):
-                parts = [key]
+                parts = [] if _is_own_key(unit, base, key) else [key]
             case ir.Assign(target=target, value=ir.Method(ir.Var(name), "keys")):
                 if unit.fx.root(name) in out:
                     out.setdefault(unit.fx.root(target.name), out[unit.fx.root(name)])
@@ -61,6 +66,22 @@ def _keyed(unit: Unit) -> dict[str, str]:
             if isinstance(a, ir.Var) and a.name in unit.act.varied:
                 out.setdefault(unit.fx.root(base.name), a.name)
     return out
+
+
+def _is_own_key(unit: Unit, base: ir.Var, key: ir.Var) -> bool:
+    """Whether a loop over a table's keys gives the key, which is there already, as in
+    `for k in table: table[k] = ...`; of a list of unknown type it would be no index."""
+    table = [unit.fx.root(base.name)]
+    for d in unit.defs.get(key.name, ()):
+        match d:
+            case ir.Assign(value=ir.Index(ir.Var(name), _)):
+                made = [unit.facts.targets.get(m.sid) for m in unit.defs.get(name, ())]
+                looped = bool(made) and all(m == Container("alias") for m in made)
+                if not looped or unit.fx.root(name) not in table:
+                    return False
+            case _:
+                return False
+    return key.name not in unit.params
 
 
 def _is_array(unit: Unit, a: ir.Var) -> bool:
