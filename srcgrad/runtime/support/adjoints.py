@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import sys
 import types
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -231,18 +232,21 @@ def accumulate(a: Any, b: Any) -> Any:
     return a + b
 
 
+def of_kind(x: Any, parts: Iterable[Any]) -> Any:
+    """A list, tuple, namedtuple or adjoint of one, of other parts than those of x."""
+    if isinstance(x, Fields):
+        made = Fields(x.names)
+        made.extend(parts)
+        return made
+    return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+
+
 def own(x: Any) -> Any:
     """A copy that shares no memory: of an array, a number, or a structure of them."""
     if isinstance(x, np.ndarray):
         return x.copy()
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*map(own, x))
-    if isinstance(x, Fields):
-        made = Fields(x.names)
-        made.extend(map(own, x))
-        return made
     if isinstance(x, list | tuple):
-        return type(x)(map(own, x))
+        return of_kind(x, map(own, x))
     if isinstance(x, dict):
         return {k: own(v) for k, v in x.items()}
     if isinstance(x, Record):
@@ -345,10 +349,8 @@ def gradient(g: Any, x: Any) -> Any:
         return _number(g, x)
     if isinstance(x, np.ndarray):
         return _array(g, x)
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(gradient(part(g, k), v) for k, v in enumerate(x)))
     if isinstance(x, list | tuple):
-        return type(x)(gradient(part(g, k), v) for k, v in enumerate(x))
+        return of_kind(x, (gradient(part(g, k), v) for k, v in enumerate(x)))
     if isinstance(x, dict):
         return {k: gradient(None if g is None else g.get(k), v) for k, v in x.items()}
     if dataclasses.is_dataclass(x) and not isinstance(x, type):

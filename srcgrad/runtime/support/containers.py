@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import Fields, own
+from srcgrad.runtime.support.adjoints import Fields, of_kind, own
 
 
 def sequence(x: Any) -> Any:
@@ -119,10 +119,10 @@ def own_parts(ct: Any) -> Any:
     >>> own_parts((1.0, (2.0, None)))
     [1.0, [2.0, None]]
     """
-    if isinstance(ct, Fields) or (isinstance(ct, tuple) and hasattr(ct, "_fields")):
-        made = Fields(ct.names if isinstance(ct, Fields) else ct._fields)
-        made.extend(map(own_parts, ct))
-        return made
+    if isinstance(ct, tuple) and hasattr(ct, "_fields"):
+        return of_kind(Fields(ct._fields), map(own_parts, ct))
+    if isinstance(ct, Fields):
+        return of_kind(ct, map(own_parts, ct))
     if isinstance(ct, list | tuple):
         return [own_parts(c) for c in ct]
     if isinstance(ct, dict):

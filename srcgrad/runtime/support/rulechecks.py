@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import Record, error, field, is_number, zeros
+from srcgrad.runtime.support.adjoints import Record, error, field, is_number, of_kind, zeros
 from srcgrad.runtime.support.elementwise import unbroadcast
 
 
@@ -278,7 +278,7 @@ def zero_tangent(x: Any) -> Any:
     if isinstance(x, np.ndarray):
         return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
     if isinstance(x, list | tuple):
-        return type(x)(map(zero_tangent, x))
+        return of_kind(x, map(zero_tangent, x))
     if isinstance(x, dict):
         return {k: zero_tangent(v) for k, v in x.items()}
     return zeros(x)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import Record, bar, error, is_number
+from srcgrad.runtime.support.adjoints import Record, bar, error, is_number, of_kind
 from srcgrad.runtime.support.state import private, state_of
 
 
@@ -24,10 +24,8 @@ def _laid_out(t: Any, x: Any, seen: dict[int, Any]) -> Any:
             seen[id(x)] = private(x)
             seen[id(x)][...] = 0.0 if t is None else t
         return seen[id(x)]
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(_laid_out(None if t is None else t[k], v, seen) for k, v in enumerate(x)))
     if isinstance(x, list | tuple):
-        return type(x)(_laid_out(None if t is None else t[k], v, seen) for k, v in enumerate(x))
+        return of_kind(x, (_laid_out(_item(t, k), v, seen) for k, v in enumerate(x)))
     if isinstance(x, dict):
         return {k: _laid_out(None if t is None else t.get(k), v, seen) for k, v in x.items()}
     if is_number(x):
@@ -82,10 +80,8 @@ def full_tangent(t: Any, x: Any) -> Any:
         if t is not None:
             return t
         return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else float)
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*(full_tangent(None if t is None else t[k], v) for k, v in enumerate(x)))
     if isinstance(x, list | tuple):
-        return type(x)(full_tangent(None if t is None else t[k], v) for k, v in enumerate(x))
+        return of_kind(x, (full_tangent(_item(t, k), v) for k, v in enumerate(x)))
     if isinstance(x, dict):
         return {k: full_tangent(None if t is None else t.get(k), v) for k, v in x.items()}
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
@@ -93,6 +89,10 @@ def full_tangent(t: Any, x: Any) -> Any:
         parts = {n: full_tangent(_field(t, n), getattr(x, n)) for n in names}
         return Record(**parts)
     return bar(x) if t is None else t
+
+
+def _item(t: Any, k: int) -> Any:
+    return None if t is None else t[k]
 
 
 def _field(t: Any, name: str) -> Any:
