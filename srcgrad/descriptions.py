@@ -6,7 +6,6 @@ A description is what JSON can hold.  What means nothing to another process has 
 from __future__ import annotations
 
 import hashlib
-import linecache
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from srcgrad.analysis.typeof import value_type
 from srcgrad.errors import shown_file
 from srcgrad.frontend import source
+from srcgrad.frontend.parsed import lines_of
 from srcgrad.ir import types as ty
 from srcgrad.ir.outside import MISSING
 
@@ -66,7 +66,7 @@ def of_class(cls: type) -> Described:
 
 def _file_of(cls: type) -> str:
     file = getattr(sys.modules[cls.__module__], "__file__", None)
-    lines = linecache.getlines(file) if file else []
+    lines = lines_of(file) if file else []
     if not lines:
         raise Indescribable
     return hashlib.sha256("".join(lines).encode()).hexdigest()

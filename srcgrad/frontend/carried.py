@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from srcgrad.errors import shown_file
-from srcgrad.frontend.parsed import ParsedFile
+from srcgrad.frontend.parsed import ParsedFile, lines_of
 
 Texts = tuple[tuple[str, str], ...]  # names of files as people read them, and what is in them
 _received: dict[str, ParsedFile] = {}
@@ -33,7 +33,7 @@ def texts_for(fn: Any) -> Texts:
     found: dict[str, str] = {}
     for one in _functions(fn):
         file = one.__code__.co_filename
-        lines = linecache.getlines(file, one.__globals__)
+        lines = lines_of(file, one.__globals__)
         if lines:
             found[shown_file(file)] = "".join(lines)
         else:

@@ -12,6 +12,7 @@ import ast
 import copy
 import hashlib
 import linecache
+import os
 import threading
 import types
 from collections import OrderedDict
@@ -113,7 +114,32 @@ class _NoAsserts(ast.NodeTransformer):
 
 _FILES: OrderedDict[str, tuple[Any, ParsedFile]] = OrderedDict()
 _MOST_FILES = 128
-_LOCK = threading.Lock()
+_LOCK, _LINES = threading.Lock(), threading.Lock()
+
+
+def _after_fork() -> None:
+    """A thread of the parent may have held a lock; there is no such thread in the child."""
+    global _LOCK, _LINES
+    _LOCK, _LINES = threading.Lock(), threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def lines_of(
+    file: str, module_globals: dict[str, Any] | None = None, *, again: bool = False
+) -> list[str]:
+    """The lines of a file as they are now; one thread at a time, as `linecache` drops an entry
+    and then looks for it."""
+    with _LINES:
+        if again:
+            entry = linecache.cache.get(file)
+            if entry is not None and len(entry) == 4 and entry[1] is not None:
+                linecache.cache.pop(file, None)
+        else:
+            linecache.checkcache(file)
+        return linecache.getlines(file, module_globals)
 
 
 def parsed_file(file: str, module_globals: dict[str, Any], *, again: bool) -> ParsedFile | None:
@@ -121,13 +147,7 @@ def parsed_file(file: str, module_globals: dict[str, Any], *, again: bool) -> Pa
 
     `again` reads it from the disk even when its size and time are those of the text at hand.
     """
-    if again:
-        entry = linecache.cache.get(file)
-        if entry is not None and len(entry) == 4 and entry[1] is not None:
-            linecache.cache.pop(file, None)
-    else:
-        linecache.checkcache(file)
-    lines = linecache.getlines(file, module_globals)
+    lines = lines_of(file, module_globals, again=again)
     if not lines:
         return None
     with _LOCK:

@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 
 from srcgrad.errors import SourceUnavailable
+from srcgrad.frontend import parsed
 from srcgrad.frontend.source import read
 
 Make = Callable[[str], types.ModuleType]
@@ -465,3 +466,32 @@ def test_every_function_of_a_module_is_found(name: str) -> None:
             [found.node.lineno, *(d.lineno for d in getattr(found.node, "decorator_list", []))]
         )
         assert first == found.fn.__code__.co_firstlineno
+
+
+def test_one_thread_at_a_time_reads_a_file(tmp_path, monkeypatch):
+    """`linecache` looks for an entry that another thread may just have dropped."""
+    inside, most = [], []
+    plain = linecache.getlines
+
+    def watched(file, names=None):
+        inside.append(file)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return plain(file, names)
+
+    monkeypatch.setattr(linecache, "getlines", watched)
+    path = tmp_path / "model.py"
+    path.write_text("def f(x):\n    return x\n")
+    barrier = threading.Barrier(6)
+
+    def read(again):
+        barrier.wait()
+        parsed.parsed_file(str(path), {}, again=again)
+
+    threads = [threading.Thread(target=read, args=(k % 2 == 0,)) for k in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 6
