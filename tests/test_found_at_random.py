@@ -351,8 +351,16 @@ def scaled_by_made(x, s):
     return np.sum(scale(x) * scale(v))
 
 
-def test_functions_made_of_constants():
-    check(scaled_by_made, X, 0.6, wrt=(0, 1))
+def called_for_its_errors(x, s):
+    scale = make_scaler(s)
+    v = x * s
+    scale(v) + scale(x)
+    return np.sum(v)
+
+
+@pytest.mark.parametrize("fn", [scaled_by_made, called_for_its_errors])
+def test_functions_made_of_constants(fn):
+    check(fn, X, 0.6, wrt=(0, 1))
 
 
 # ---- loops that read what they write ----------------------------------------------------------

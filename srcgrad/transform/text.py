@@ -149,6 +149,7 @@ class Text:
     def nested_call(self) -> ast.expr:
         """A call of a nested function, or with one, through which no derivative passes: it is
         written out plainly."""
+        from srcgrad.transform.adjoint.closures import parts
         from srcgrad.transform.plain import plain_function
 
         assert self.current is not None
@@ -163,9 +164,7 @@ class Text:
             else:
                 args.append(self.atom(b))
         if target.closure is not None:
-            held = self.atom(target.closure)
-            parts = range(len(target.types) - len(target.args))
-            args += [syn.expr("c[k]", c=held, k=syn.number(k)) for k in parts]
+            args += parts(self.module, self.facts, target, self.atom(target.closure))
         return syn.call(name, *args)
 
     def call(
