@@ -58,8 +58,17 @@ class Compiled:
     file: str = ""  # of the primal
     label: str = ""  # of the module, as people read it
     injected: dict[str, Any] = field(default_factory=dict)  # live objects the module was handed
+    types: tuple[ty.Type, ...] = ()  # of the arguments that it is made for
     kept: warm.Kept | None = None  # what answers the same question elsewhere
     digests: dict[int, str] = field(default_factory=dict)  # of what Numba froze that has contents
+
+    def says_the_same(self, other: Compiled) -> bool:
+        """Whether two texts have the same statements, whatever types they were made for."""
+        mine, theirs = (
+            [line for line in text.splitlines() if not line.startswith("#")]
+            for text in (self.text, other.text)
+        )
+        return mine == theirs
 
     def used_rules(self) -> set[Hashable]:
         """Keys of the functions whose overrides the derivative uses."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, ParamSpec
 
 from srcgrad import compiled, parcel, quick
-from srcgrad.analysis import typeof
+from srcgrad.analysis import dims, typeof
 from srcgrad.analysis.signature import signature_key
 from srcgrad.compiled import Compiled, Request
 from srcgrad.debug import debugging
@@ -166,7 +166,7 @@ class GradFunction(Derivative, Generic[P]):
             )
         from srcgrad.runtime import numba as numba_backend
 
-        return numba_backend.lazy(self) if self._last is None else self._last.function
+        return numba_backend.lazy(self) if self._last is None else self._any_length(self._last)
 
     @property
     def _numba_type_(self) -> Any:
@@ -174,6 +174,18 @@ class GradFunction(Derivative, Generic[P]):
         from srcgrad.runtime import numba as numba_backend
 
         return numba_backend.type_of(self)
+
+    def _any_length(self, made: Compiled) -> Any:
+        """The function of a specialisation for arrays of any length: a dispatcher tells arrays
+        apart by dtype and dimensions alone, and one of length one is broadcast."""
+        types = tuple(dims.renamed(t, lambda _: "?") for t in made.types)
+        if types == made.types:
+            return made.function
+        key = "numba", types, scope.token(self._scopes())
+        loose = self._by_types.get(key)
+        if loose is None or not loose.is_current():
+            loose = self._by_types[key] = self._compile(types, self._scopes(), "numba")
+        return made.function if loose.says_the_same(made) else loose.function
 
     def _for_numba(self, types: tuple[ty.Type, ...]) -> Compiled:
         """The compiled derivative for types of its own parameters: jitted code calls it."""
@@ -268,6 +280,7 @@ class GradFunction(Derivative, Generic[P]):
             self._results, not isinstance(self._out, tuple | list), other, not seen,
         )  # fmt: skip
         made = compiled.make(request, scopes)
+        made.types = types
         if inner is not None:
             made.requires.append(inner)
         if self._rules:

@@ -328,3 +328,30 @@ def test_a_second_process_compiles_nothing(tmp_path):
 
 def test_importing_srcgrad_imports_no_numba(tmp_path):
     assert run("import sys, srcgrad; print('numba' in sys.modules)", tmp_path).strip() == "False"
+
+
+def test_njit_takes_arrays_of_length_one_after_a_call_with_longer_ones():
+    @njit
+    def weighted(x, y):
+        return np.sum(x * y)
+
+    df = sg.grad(weighted, wrt=(0, 1))
+    x, y, one = np.ones(3), np.arange(3.0), np.array([2.0])
+    df(x, y)
+    for a, b in ((x, one), (one, y), (x, y), (one, one)):
+        wanted = sg.grad(weighted, wrt=(0, 1))(a, b)
+        for found, right in zip(df.njit(a, b), wanted):
+            np.testing.assert_array_equal(found, right)
+
+
+def test_njit_is_the_specialisation_itself_where_lengths_say_nothing():
+    @njit
+    def chained(x):
+        total = 0.0
+        for k in range(x.shape[0] - 1):
+            total += x[k] * x[k + 1]
+        return total
+
+    df = sg.grad(chained)
+    df(np.ones(4))
+    assert df.njit is df._last.function
