@@ -292,3 +292,125 @@ def slope(x):
 def test_reverse_over_forward_of_records() -> None:
     wanted = sg.hvp(energy)(1.0, 0.7)
     assert sg.grad(slope)(0.7) == pytest.approx(wanted, rel=1e-12)
+
+
+# ---- what nested functions and methods keep between two calls ----
+
+
+def counter():
+    n = [0.0]
+
+    def inc(v):
+        n[0] += v
+        return n[0]
+
+    return inc
+
+
+def counted_twice(x):
+    i = counter()
+    i(x)
+    return i(x * x)
+
+
+def made_pair():
+    a = np.zeros(2)
+
+    def put(v):
+        a[0] = v
+
+    def get():
+        return a[0] * 2
+
+    return put, get
+
+
+def written_by_one_read_by_the_other(x):
+    put, get = made_pair()
+    put(x * x)
+    return get()
+
+
+class Adder:
+    def __init__(self):
+        self.n = 0.0
+
+    def inc(self, v):
+        self.n += v
+        return self.n
+
+
+def method_in_a_variable(x):
+    a = Adder()
+    f = a.inc
+    f(x)
+    return a.n * 2
+
+
+def counted_here(x):
+    n = [0.0]
+
+    def inc(v):
+        n[0] += v
+        return n[0]
+
+    inc(x)
+    return inc(x * x)
+
+
+def put_and_got(x):
+    a = np.zeros(2)
+
+    def put(v):
+        a[0] = v
+
+    def get():
+        return a[0] * 2
+
+    put(x)
+    return get()
+
+
+def steps(x):
+    a = np.zeros(3)
+
+    def step(k):
+        a[k] = a[k - 1] * x + 1
+
+    for k in range(3):
+        step(k)
+    return a.sum()
+
+
+def logged(x):
+    h = []
+
+    def log(v):
+        h.append(v)
+
+    for k in range(3):
+        log(x**k)
+    return sum(h)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "fn", [counted_twice, written_by_one_read_by_the_other, method_in_a_variable]
+)
+def test_state_behind_a_variable_is_refused(fn: Any, typed: bool) -> None:
+    with pytest.raises(sg.SrcgradError, match=r"test_unseen\.py:\d+"):
+        sg.grad(fn, specialize=typed)(1.3)
+    if fn is method_in_a_variable:
+        with pytest.raises(sg.SrcgradError, match=r"test_unseen\.py:\d+"):
+            sg.jvp(fn, specialize=typed)(1.0, 1.3)
+    else:
+        wanted = (fn(1.3 + 1e-6) - fn(1.3 - 1e-6)) / 2e-6
+        assert sg.jvp(fn, specialize=typed)(1.0, 1.3)[1] == pytest.approx(wanted, rel=1e-7)
+
+
+@BOTH
+@pytest.mark.parametrize("fn", [counted_here, put_and_got, steps, logged])
+def test_state_of_functions_called_by_name_is_followed(fn: Any, typed: bool) -> None:
+    wanted = (fn(1.3 + 1e-6) - fn(1.3 - 1e-6)) / 2e-6
+    assert sg.grad(fn, specialize=typed)(1.3) == pytest.approx(wanted, rel=1e-7)
+    assert sg.jvp(fn, specialize=typed)(1.0, 1.3)[1] == pytest.approx(wanted, rel=1e-7)

@@ -75,7 +75,7 @@ def _written(
             names = (*entry.writes, "out")
             hit = [a for n, b in args if n in names for a in bound_atoms(b)]
             return [(a.name, deps) for a in hit if isinstance(a, ir.Var)]
-        case User(fn, args, _, types):
+        case User(fn, args, closure, types):
             found = summary(program, fn, types)
             hit = [
                 a
@@ -83,6 +83,9 @@ def _written(
                 if k in found.stored
                 for a in bound_atoms(b)
             ]
+            captured = found.params[len(args) :]
+            if closure is not None and any(k in found.stored for k in captured):
+                hit.append(closure)
             return [(a.name, deps) for a in hit if isinstance(a, ir.Var)]
         case Uncharted():
             given = [a for a in handed(expr) if isinstance(a, ir.Var)]

@@ -54,7 +54,7 @@ def _keyed(unit: Unit) -> dict[str, str]:
                 base, parts = target, [k for k in keys if k is not None]
             case ir.Assign(target=target, value=ir.Build("set", items)):
                 base, parts = target, [ir.unstar(i) for i in items]
-            case ir.Store(base=ir.Var() as base, key=ir.Var() as key) if not _is_array(unit, base):
+            case ir.Store(base=ir.Var() as base, key=ir.Var() as key) if _is_table(unit, base):
                 parts = [] if _is_own_key(unit, base, key) else [key]
             case ir.Assign(target=target, value=ir.Method(ir.Var(name), "keys")):
                 if unit.fx.root(name) in out:
@@ -84,8 +84,9 @@ def _is_own_key(unit: Unit, base: ir.Var, key: ir.Var) -> bool:
     return key.name not in unit.params
 
 
-def _is_array(unit: Unit, a: ir.Var) -> bool:
-    return isinstance(unit.facts.of(a), ty.Array)
+def _is_table(unit: Unit, a: ir.Var) -> bool:
+    """Whether a variable surely is a dict; of anything else the key may be an index."""
+    return isinstance(unit.facts.of(a), ty.Dict)
 
 
 def _only_looks(unit: Unit, stmt: ir.Assign, a: ir.Var) -> bool:

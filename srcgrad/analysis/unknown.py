@@ -11,10 +11,11 @@ from srcgrad.ir import nodes as ir
 
 
 def handed(expr: ir.Expr) -> Iterator[ir.Atom]:
-    """What a call is given that may hold memory or change: not the function itself."""
+    """What a call is given that may hold memory or change."""
     match expr:
-        case ir.Call(_, args, kwargs):
-            atoms = [*map(ir.unstar, args), *(v for _, v in kwargs)]
+        case ir.Call(fn, args, kwargs):
+            held = (fn,) if isinstance(fn, ir.Var) else ()  # a method holds its object
+            atoms = [*held, *map(ir.unstar, args), *(v for _, v in kwargs)]
         case ir.Method(obj, _, args, kwargs):
             atoms = [obj, *map(ir.unstar, args), *(v for _, v in kwargs)]
         case _:
