@@ -6,7 +6,9 @@ once it is taken out again (`for k in table`).  That is refused where it reaches
 
 from __future__ import annotations
 
-from srcgrad.analysis.targets import Container, Library
+import numpy as np
+
+from srcgrad.analysis.targets import Library
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import NotDifferentiable, located
 from srcgrad.ir import nodes as ir
@@ -41,7 +43,7 @@ def refuse_numbers_from_keys(unit: Unit) -> None:
                     "the keys of a dict or the members of a set carry a derivative here, which is "
                     "lost when they are read",
                     chain=unit.act.chain(source),
-                    fixes=["keep them in a list beside it", "or in the values of the dict"],
+                    fixes=["keep them in a list beside it", "keep them in the values of the dict"],
                 )
 
 
@@ -55,7 +57,7 @@ def _keyed(unit: Unit) -> dict[str, str]:
             case ir.Assign(target=target, value=ir.Build("set", items)):
                 base, parts = target, [ir.unstar(i) for i in items]
             case ir.Store(base=ir.Var() as base, key=ir.Var() as key) if _is_table(unit, base):
-                parts = [] if _is_own_key(unit, base, key) else [key]
+                parts = [key]
             case ir.Assign(target=target, value=ir.Method(ir.Var(name), "keys")):
                 if unit.fx.root(name) in out:
                     out.setdefault(unit.fx.root(target.name), out[unit.fx.root(name)])
@@ -63,25 +65,43 @@ def _keyed(unit: Unit) -> dict[str, str]:
             case _:
                 continue
         for a in parts:
-            if isinstance(a, ir.Var) and a.name in unit.act.varied:
+            if isinstance(a, ir.Var) and a.name in unit.act.varied and _is_number(unit, a):
                 out.setdefault(unit.fx.root(base.name), a.name)
     return out
 
 
-def _is_own_key(unit: Unit, base: ir.Var, key: ir.Var) -> bool:
-    """Whether a loop over a table's keys gives the key, which is there already, as in
-    `for k in table: table[k] = ...`; of a list of unknown type it would be no index."""
-    table = [unit.fx.root(base.name)]
-    for d in unit.defs.get(key.name, ()):
-        match d:
-            case ir.Assign(value=ir.Index(ir.Var(name), _)):
-                made = [unit.facts.targets.get(m.sid) for m in unit.defs.get(name, ())]
-                looped = bool(made) and all(m == Container("alias") for m in made)
-                if not looped or unit.fx.root(name) not in table:
-                    return False
-            case _:
-                return False
-    return key.name not in unit.params
+def _is_number(unit: Unit, a: ir.Var, part: bool = False, seen: tuple[str, ...] = ()) -> bool:
+    """Whether a key is a number that was computed, rather than one that names something: keys
+    that `table.items()` or a loop over a table gives are constants as long as the table's are.
+
+    `part` says that an item of `a` is asked for."""
+    t = unit.facts.of(a)
+    if isinstance(t, ty.Number) and not part:
+        return issubclass(t.cls, float | complex | np.inexact)
+    if isinstance(t, ty.Array):
+        return ty.can_be_active(t)
+    if not isinstance(t, ty.Unknown | ty.List | ty.Tuple) or a.name in seen:
+        return False
+    made = [d.value for d in unit.defs.get(a.name, ()) if isinstance(d, ir.Assign)]
+    if not made:
+        return not part  # an argument
+    for value in made:
+        match value:
+            case ir.Var() | ir.Index(ir.Var(), _) | ir.Attr(ir.Var(), _):
+                inner = value if isinstance(value, ir.Var) else value.obj
+                assert isinstance(inner, ir.Var)
+                below = part or isinstance(value, ir.Index)
+                if _is_number(unit, inner, below, (*seen, a.name)):
+                    return True
+            case ir.Op():
+                return True
+            case ir.Call() | ir.Method() if not part:
+                return True
+            case ir.Build(_, items):
+                parts = [i for i in map(ir.unstar, items) if isinstance(i, ir.Var)]
+                if part and any(_is_number(unit, i, False, (*seen, a.name)) for i in parts):
+                    return True
+    return False
 
 
 def _is_table(unit: Unit, a: ir.Var) -> bool:
