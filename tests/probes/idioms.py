@@ -513,3 +513,87 @@ def keyed_set(x):
         k = i % 2
         d[k] = d.get(k, 0.0) + x**i
     return d[0] * d[1]
+
+
+@probe(1.3)
+def joined_lists_1(x):
+    l = []
+    for i in range(3):
+        l = l + [x * i]
+    return sum(l)
+
+
+@probe(1.3)
+def joined_lists_2(x):
+    l = [x]
+    for i in range(3):
+        l = [x * i] + l
+    return l[0] * l[1] + l[3]
+
+
+@probe(1.3)
+def joined_lists_3(x):
+    l = [x, 2.0 * x]
+    l = l + l
+    return l[0] * l[3] + l[2]
+
+
+@probe(1.3)
+def joined_lists_4(x):
+    l = [x]
+    for i in range(2):
+        l = l + l
+    return l[0] * l[1] * l[3]
+
+
+@probe(1.3)
+def joined_lists_5(x):
+    a = [x]
+    b = [x * x]
+    a, b = a + b, b + a
+    return a[0] * b[0] * a[1] + b[1]
+
+
+@probe(1.3)
+def joined_lists_6(x):
+    l = [np.ones(2) * x]
+    for i in range(2):
+        l = l + [l[-1] * x]
+    return sum(v.sum() for v in l)
+
+
+@probe(1.3)
+def joined_lists_7(x):
+    l = [x]
+    for i in range(3):
+        if i % 2:
+            l = l + [l[0] * x]
+        else:
+            l = l[1:] + [x * i] + l[:1]
+    return sum(v * (k + 1) for k, v in enumerate(l))
+
+
+@probe(1.3)
+def joined_lists_8(x):
+    l = [[x]]
+    l = l + [[x * x]]
+    l[0] = l[0] + [3.0 * x]
+    return l[0][1] * l[1][0]
+
+
+@probe(1.3)
+def joined_lists_9(x):
+    l = [x]
+    m = l
+    l = l + [x]
+    m.append(x * x)
+    return sum(l) * sum(m)
+
+
+@probe(1.3)
+def joined_lists_10(x):
+    l = [x]
+    l += [x * x]
+    l = l * 2
+    l.extend(l[:1])
+    return l[1] * l[3] * l[4]

@@ -22,6 +22,7 @@ class Containers(Places):
             case "concat":
                 assert isinstance(expr, ir.Op)
                 first, second = expr.args
+                g = self.hold(g, expr.args)
                 cut = syn.call("len", self.primal(first))
                 self.contribute(first, syn.expr("g[:n]", g=g, n=cut), False)
                 self.contribute(second, syn.expr("g[n:]", g=g, n=cut), False)
