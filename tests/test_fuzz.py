@@ -78,7 +78,7 @@ def test_idioms_are_deterministic_and_used():
         for while break continue elif lambda match case try: with := .append( zip(
         enumerate(
         += -= *= /= out= np.add.at( .sort() .fill( np.copyto( [::-1] ::2 .T[ .ravel() .reshape(
-        np.where( np.clip( np.sort( np.cumsum( axis= 1j float32 State( .items() row in *parts
+        np.where( np.clip( np.sort( np.cumsum( axis= 1j float32 State( row in *parts
         kernel( solve_newton( np.linalg.solve( np.fft. best
     """.split()
     everything = "".join(texts)

@@ -19,8 +19,8 @@ def is_odd(cls: type) -> bool:
 def refusal(kinds: Iterable[ty.Type | None], what: str) -> tuple[Uncharted, ty.Type] | None:
     """Where such an array is among operands: why there is no derivative, and the result's type.
 
-    >>> refusal([ty.Number(float), ty.Object(np.matrix)], "mul")[0]
-    Uncharted(what='mul of a matrix', why='it is a subclass of ndarray: use np.asarray')
+    >>> refusal([ty.Number(float), ty.Object(np.matrix)], "mul")[0].why
+    'it is a subclass of ndarray: use np.asarray'
     """
     odd = [t.cls for t in kinds if isinstance(t, ty.Object) and is_odd(t.cls)]
     if not odd or what in ("numpy.asarray", "numpy.array"):
