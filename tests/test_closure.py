@@ -116,7 +116,22 @@ def test_reverse_to_the_third_order(f):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("f", [branched, counted, called], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "f",
+    [
+        branched,
+        counted,
+        pytest.param(
+            called,
+            marks=pytest.mark.xfail(
+                raises=sg.MissingRule,
+                strict=True,
+                reason="reverse mode four times over is refused through calls (docs/limitations.md)",
+            ),
+        ),
+    ],
+    ids=["branched", "counted", "called"],
+)
 def test_reverse_to_the_sixth_order(f):
     derivative = f
     for order in range(1, 7):

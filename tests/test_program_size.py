@@ -45,7 +45,12 @@ def test_long_and_deep_programs_are_right(tmp_path, text):
 
 @pytest.mark.slow
 def test_a_tree_of_a_thousand_functions(tmp_path):
-    _, gradient = made(tmp_path, programs.call_tree(1000), 0.25)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(5000)  # which the function itself needs
+    try:
+        _, gradient = made(tmp_path, programs.call_tree(1000), 0.25)
+    finally:
+        sys.setrecursionlimit(limit)
     # f = x * x * (1 + 1/2 + 1/4 + ...)
     assert gradient == pytest.approx(1.0)
 
