@@ -126,7 +126,7 @@ def test_reverse_to_the_third_order(f):
             marks=pytest.mark.xfail(
                 raises=sg.MissingRule,
                 strict=True,
-                reason="reverse mode four times over is refused through calls (docs/limitations.md)",
+                reason="refused through calls at the fourth order (docs/limitations.md)",
             ),
         ),
     ],
