@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import srcgrad as sg
+from srcgrad.runtime import support
 
 BOTH = pytest.mark.parametrize("typed", [True, False], ids=["typed", "generic"])
 
@@ -414,3 +415,26 @@ def test_state_of_functions_called_by_name_is_followed(fn: Any, typed: bool) -> 
     wanted = (fn(1.3 + 1e-6) - fn(1.3 - 1e-6)) / 2e-6
     assert sg.grad(fn, specialize=typed)(1.3) == pytest.approx(wanted, rel=1e-7)
     assert sg.jvp(fn, specialize=typed)(1.0, 1.3)[1] == pytest.approx(wanted, rel=1e-7)
+
+
+# ---- where an attribute is kept ----
+
+
+class Stored:
+    """A descriptor that asks its object, and so fails on the class itself."""
+
+    def __get__(self, obj, kind=None):
+        return obj.__dict__["kept"]
+
+    def __set__(self, obj, value):
+        obj.__dict__["kept"] = 2.0 * value
+
+
+class WithDescriptor:
+    d = Stored()
+
+
+def test_a_descriptor_is_no_plain_attribute() -> None:
+    with pytest.raises(sg.UnsupportedSyntax, match="does not keep it in a plain attribute"):
+        support.attributes(WithDescriptor(), "d")
+    assert support.attributes(WithDescriptor(), "e") == {}

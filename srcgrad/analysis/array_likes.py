@@ -8,12 +8,12 @@ So a rule's formula meets arrays, as its sample points do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from srcgrad.analysis.rewrites import Rewrites
 from srcgrad.analysis.targets import Library
 from srcgrad.frontend.resolve import numpy_function
 from srcgrad.ir import nodes as ir
@@ -21,17 +21,10 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.rebuild import map_own
 from srcgrad.rules.registry import Entry
 
-if TYPE_CHECKING:
-    from srcgrad.analysis.facts import Facts
-
 
 @dataclass
-class ArrayLikes:
-    """The part of sharpening that makes arrays of lists; `sids` gives numbers for statements."""
-
-    facts: Facts
-    sids: Iterator[int]
-    changed: bool = False
+class ArrayLikes(Rewrites):
+    """The part of sharpening that makes arrays of lists."""
 
     def of_arrays(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
         """The statement with arrays in the place of lists."""
@@ -43,9 +36,9 @@ class ArrayLikes:
             for name, b in target.args
             if isinstance(b, ir.Var) and is_list(self.facts.of(b))
         }
-        listed = (
-            {lists[name] for name in array_params(target.entry) & set(lists)} if lists else None
-        )
+        if not lists:
+            return None
+        listed = {lists[name] for name in array_params(target.entry) & set(lists)}
         if not listed:
             return None
         self.changed = True
@@ -55,7 +48,7 @@ class ArrayLikes:
             for a, var in made.items()
         ]
         new = map_own(stmt, lambda a: made.get(a, a) if isinstance(a, ir.Var) else a, lambda a: a)
-        return [*before, replace(new, loc=stmt.loc)]
+        return [*before, new]
 
 
 def is_list(t: ty.Type | None) -> bool:
@@ -77,9 +70,8 @@ def array_params(entry: Entry) -> frozenset[str]:
     for point in entry.at:
         args, kwargs = point if _with_keywords(point) else (point, {})
         given = dict(zip(entry.params.parameters, args, strict=False)) | kwargs
-        for name, value in given.items():
-            (arrays if isinstance(value, np.ndarray) else set()).add(name)
-            (others if isinstance(value, list | tuple) else set()).add(name)
+        arrays |= {name for name, value in given.items() if isinstance(value, np.ndarray)}
+        others |= {name for name, value in given.items() if isinstance(value, list | tuple)}
     return frozenset(arrays - others)
 
 

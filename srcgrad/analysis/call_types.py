@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import logging
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from srcgrad.analysis import odd_arrays, probe, special_methods, user_rules
 from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters
 from srcgrad.analysis.dims import neutral, plain_dims
 from srcgrad.analysis.frozen import is_distribution
-from srcgrad.analysis.object_types import ObjectTypes
+from srcgrad.analysis.object_types import Args, Kwargs, ObjectTypes
 from srcgrad.analysis.records import is_plain_record
 from srcgrad.analysis.resolve import user_source
 from srcgrad.analysis.targets import (
@@ -122,8 +122,8 @@ class CallTypes(ObjectTypes):
         self,
         stmt: ir.Stmt,
         value: Any,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
         where: ir.Atom,
     ) -> ty.Type | None:
         special = getattr(value, "__srcgrad_special__", None)
@@ -191,8 +191,8 @@ class CallTypes(ObjectTypes):
         self,
         stmt: ir.Stmt,
         value: Any,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
     ) -> ty.Type:
         """`sg.grad(h)` inside a differentiated function, for an h known when compiling."""
         given = [self.fixed(ir.unstar(a)) for a in args]
@@ -231,8 +231,8 @@ class CallTypes(ObjectTypes):
         self,
         stmt: ir.Stmt,
         value: Any,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
     ) -> ty.Type | None:
         """A call of a derivative inside a differentiated function: its generated function is
         called."""
@@ -246,8 +246,8 @@ class CallTypes(ObjectTypes):
         self,
         stmt: ir.Stmt,
         entry: Entry,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
     ) -> ty.Type | None:
         bound = bind_library(entry, args, kwargs)
         if bound is None:
@@ -276,8 +276,8 @@ class CallTypes(ObjectTypes):
         self,
         stmt: ir.Stmt,
         value: Any,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
         where: ir.Atom,
     ) -> ty.Type | None:
         fn, before, named = self.program.function(value, where)
@@ -290,8 +290,8 @@ class CallTypes(ObjectTypes):
         self,
         stmt: ir.Stmt,
         fn: ir.Function,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
         closure: ir.Atom | None = None,
     ) -> ty.Type | None:
         bound = self.bound(stmt, fn, args, kwargs, self.program.defaults(fn))
@@ -305,8 +305,8 @@ class CallTypes(ObjectTypes):
         self,
         stmt: ir.Stmt,
         fn: ir.Function,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
         defaults: Mapping[str, ir.Atom],
     ) -> tuple[Bound, ...] | None:
         """The arguments of a call by parameter; None when what is starred is taken apart first."""

@@ -11,28 +11,21 @@ d.setdefault(k, v)     ->    if k not in d: d[k] = v
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from srcgrad.analysis.rewrites import Rewrites
 from srcgrad.frontend.namespace import Handed
 from srcgrad.frontend.resolve import SUPPORT, library_path, module_path
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.runtime import support
 
-if TYPE_CHECKING:
-    from srcgrad.analysis.facts import Facts
-
 
 @dataclass
-class Choices:
+class Choices(Rewrites):
     """The part of sharpening that sees to functions in variables."""
-
-    facts: Facts
-    sids: Iterator[int]
-    changed: bool = False
 
     def chosen(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
         match stmt.value:

@@ -22,6 +22,7 @@ from srcgrad.frontend.resolve import helper
 from srcgrad.ir import nodes as ir
 from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import with_blocks
+from srcgrad.runtime.support.state import names_of
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made when the program ran
 
@@ -44,7 +45,7 @@ def has_none(cls: type) -> bool:
 
 def as_function(cls: type, init: ir.Function) -> ir.Function | None:
     """The function that stands for a constructor, None for one that is not followed."""
-    if "__setattr__" in _own_names(cls) or not init.params or init.params[0].kind != "normal":
+    if "__setattr__" in names_of(cls) or not init.params or init.params[0].kind != "normal":
         return None
     work = _Constructor(cls, init)
     try:
@@ -62,10 +63,6 @@ def as_function(cls: type, init: ir.Function) -> ir.Function | None:
         ir.Exit(next(work.sids), init.loc, "return", made),
     )
     return replace(init, name=cls.__name__, params=init.params[1:], body=(*body, *end))
-
-
-def _own_names(cls: type) -> set[str]:
-    return {name for base in cls.__mro__[:-1] for name in vars(base)}
 
 
 class _NotFollowed(Exception):

@@ -4,27 +4,21 @@ of lists that are assigned, methods called for their effect."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from srcgrad.analysis.records import is_plain_record
+from srcgrad.analysis.rewrites import Rewrites
 from srcgrad.frontend.namespace import Handed
 from srcgrad.frontend.resolve import builtin, helper
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
-if TYPE_CHECKING:
-    from srcgrad.analysis.facts import Facts
-
 
 @dataclass
-class ContainerRewrites:
-    """The part of sharpening that sees to containers; `sids` gives numbers for new statements."""
-
-    facts: Facts
-    sids: Iterator[int]
-    changed: bool = False
+class ContainerRewrites(Rewrites):
+    """The part of sharpening that sees to containers."""
 
     def merged(self, stmt: ir.Assign) -> list[ir.Stmt] | None:
         """`{**a, "k": x}` and `a | b` for dicts of unknown keys: stores into a new dict."""

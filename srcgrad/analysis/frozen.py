@@ -9,26 +9,20 @@ A distribution that is frozen outside the function is read live: `DIST.args`, `D
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from srcgrad.analysis.rewrites import Rewrites
 from srcgrad.ir import nodes as ir
 from srcgrad.rules import registry
 
-if TYPE_CHECKING:
-    from srcgrad.analysis.facts import Facts
-
 
 @dataclass
-class FrozenDistributions:
+class FrozenDistributions(Rewrites):
     """The part of sharpening that sees to frozen distributions."""
 
-    facts: Facts
-    sids: Iterator[int]
-    changed: bool = False
     parameters: dict[str, tuple[ir.Call, tuple[ir.Var, ...]]] = field(default_factory=dict)
 
     @cached_property

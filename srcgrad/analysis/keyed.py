@@ -32,11 +32,9 @@ def refuse_numbers_from_keys(unit: Unit) -> None:
     for stmt in ir.walk(unit.body):
         if not isinstance(stmt, ir.Assign) or stmt.target.name not in unit.act.useful:
             continue
-        for a in ir.operands(stmt.value):
-            source = keyed.get(unit.fx.root(a.name)) if isinstance(a, ir.Var) else None
-            if source is None or not isinstance(a, ir.Var):
-                continue
-            if not _only_looks(unit, stmt, a):
+        for a in (a for a in ir.operands(stmt.value) if isinstance(a, ir.Var)):
+            source = keyed.get(unit.fx.root(a.name))
+            if source is not None and not _only_looks(unit, stmt, a):
                 raise located(
                     NotDifferentiable,
                     stmt.loc,

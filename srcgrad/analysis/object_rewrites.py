@@ -5,26 +5,18 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from srcgrad.analysis import special_methods
+from srcgrad.analysis.rewrites import Rewrites
 from srcgrad.frontend.namespace import Handed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
-if TYPE_CHECKING:
-    from srcgrad.analysis.facts import Facts
-
 
 @dataclass
-class ObjectRewrites:
-    """The part of sharpening that sees to objects; `sids` gives numbers for new statements."""
-
-    facts: Facts
-    sids: Iterator[int]
-    changed: bool = False
+class ObjectRewrites(Rewrites):
+    """The part of sharpening that sees to objects."""
 
     def updated(self, stmt: ir.Assign) -> list[ir.Stmt] | None:
         """`a += e` is `a = a.__iadd__(e)`, or `a = a + e` where the class has none."""

@@ -73,8 +73,8 @@ class ObjectTypes(ContainerTypes):
         self,
         stmt: ir.Stmt,
         cls: type,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
     ) -> ty.Type:
         if (
             cls is dict
@@ -117,8 +117,8 @@ class ObjectTypes(ContainerTypes):
     def instance(
         self,
         stmt: ir.Stmt,
-        args: Sequence[ir.Atom | ir.Star],
-        kwargs: Sequence[tuple[str | None, ir.Atom]],
+        args: Args,
+        kwargs: Kwargs,
     ) -> ty.Type:
         """The end of a constructor: an object with these attributes."""
         first = args[0]

@@ -43,13 +43,18 @@ def check(unit: Unit) -> None:
         if written is not None and not _is_outside(written, found):
             continue
         if any(isinstance(a, ir.Var) and a.name in unit.act.varied for a in values):
-            raise located(
-                UnsupportedSyntax,
-                stmt.loc,
-                "a value with a derivative is written into an object from outside the function "
-                "(a global or captured buffer)",
-                fixes=["make the buffer inside the function, or pass it as an argument"],
-            )
+            raise written_outside(stmt)
+
+
+def written_outside(stmt: ir.Stmt) -> Exception:
+    """The refusal of a store into a global or captured buffer."""
+    return located(
+        UnsupportedSyntax,
+        stmt.loc,
+        "a value with a derivative is written into an object from outside the function "
+        "(a global or captured buffer)",
+        fixes=["make the buffer inside the function, or pass it as an argument"],
+    )
 
 
 def _check_attribute(unit: Unit, stmt: ir.StoreAttr, value: ir.Var) -> None:

@@ -51,12 +51,3 @@ def default_of(cls: type, name: str) -> Any:
             made = found.default is dataclasses.MISSING
             return inspect.Parameter.empty if made else found.default
     return inspect.getattr_static(cls, name, inspect.Parameter.empty)
-
-
-def has_plain_attributes(cls: type, name: str) -> bool:
-    """Whether `obj.name = value` puts the value into `vars(obj)` and does nothing else."""
-    if inspect.getattr_static(cls, "__setattr__") is not object.__setattr__:
-        return False
-    if hasattr(type(inspect.getattr_static(cls, name, None)), "__set__"):
-        return False  # a property, a slot or another descriptor
-    return getattr(cls, "__dictoffset__", 0) != 0

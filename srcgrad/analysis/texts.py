@@ -96,17 +96,17 @@ class _Flow:
     def assign(self, stmt: ir.Assign) -> None:
         reads = [a.name for a in ir.operands(stmt.value) if isinstance(a, ir.Var)]
         held = [self.written[n] for n in reads if n in self.written]
+        varied = [n for n in reads if n in self.varied]
+        origins = [*held, *varied]
         t, target = self.facts.of(stmt.target), self.facts.targets.get(stmt.sid)
         if is_text(t) or self.writes(stmt.value):
-            origins = [*held, *(n for n in reads if n in self.varied)]
             if origins:
                 self.written.setdefault(stmt.target.name, origins[0])
             return
         if isinstance(target, User) and not isinstance(t, ty.Number | ty.Array):
-            origins = [*held, *(n for n in reads if n in self.varied)]
             if origins and self.callee(target).returned:
                 self.written.setdefault(stmt.target.name, origins[0])
-        if any(n in self.varied for n in reads):
+        if varied:
             self.varied |= self.spreads & {stmt.target.name}
         counted = isinstance(target, Library) and target.entry.kind == "nondiff"  # `len(text)`
         if not held or counted or not ty.can_be_active(t):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from srcgrad.analysis.records import default_of, fields_and_defaults, has_plain_attributes
+from srcgrad.analysis.records import default_of, fields_and_defaults
 from srcgrad.analysis.targets import Construct
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.runtime.support import state
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.module import Module
 
@@ -36,7 +37,7 @@ def attributes_of(
     t = unit.facts.of(stmt.base)
     if not isinstance(t, ty.Object):
         return module.support("attributes", printed, ast.Constant(stmt.name))
-    if not has_plain_attributes(t.cls, stmt.name):
+    if not state.is_plain(t.cls, stmt.name):
         raise located(
             UnsupportedSyntax,
             stmt.loc,

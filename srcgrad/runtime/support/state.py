@@ -91,6 +91,14 @@ def names_of(cls: type) -> set[str]:
     return {name for base in cls.__mro__[:-1] for name in vars(base)}
 
 
+def is_plain(cls: type, name: str) -> bool:
+    """Whether `obj.name = value` puts the value into `obj.__dict__` and does nothing else."""
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    if "__setattr__" in names_of(cls) or hasattr(type(found), "__set__"):
+        return False  # a property, a slot or another descriptor
+    return cls.__dictoffset__ != 0
+
+
 def attributes(x: Any, name: str) -> dict[str, Any]:
     """The dict in which `x.name = value` puts the value.
 
@@ -99,8 +107,7 @@ def attributes(x: Any, name: str) -> dict[str, Any]:
     {'a': 1.0}
     """
     kind = type(x)
-    plain = "__setattr__" not in names_of(kind) and hasattr(x, "__dict__")
-    if plain and not hasattr(getattr(kind, name, None), "__set__"):
+    if is_plain(kind, name):
         attributes: dict[str, Any] = x.__dict__
         return attributes
     raise error(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from srcgrad.analysis.outside import written_outside
 from srcgrad.analysis.partials import must_reduce
 from srcgrad.analysis.targets import Library, Packed, Uncharted
-from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, located
+from srcgrad.errors import NotDifferentiable, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.python import OPERATORS
@@ -21,7 +22,7 @@ class Stores(Values):
     def store(self, stmt: ir.Store) -> None:
         """`u[k] = e`: take the cotangent there, zero it, restore, then pass it on (finding 1)."""
         if not isinstance(stmt.base, ir.Var):
-            raise self.global_store(stmt)
+            raise written_outside(stmt)
         base = self.unit.type(stmt.base.name)
         if not isinstance(base, ty.Array):
             self.store_unknown(stmt)
@@ -231,17 +232,8 @@ class Stores(Values):
             fixes=["make the array of floats, for instance np.zeros(n)", "or stop_gradient(...)"],
         )
 
-    def global_store(self, stmt: ir.Stmt) -> Exception:
-        return located(
-            UnsupportedSyntax,
-            stmt.loc,
-            "a value with a derivative is written into an object from outside the function "
-            "(a global or captured buffer)",
-            fixes=["make the buffer inside the function, or pass it as an argument"],
-        )
-
     def store_attr(self, stmt: ir.StoreAttr) -> None:
         """`obj.name = e`: the same store into the dict of the attributes."""
         if not isinstance(stmt.base, ir.Var):
-            raise self.global_store(stmt)
+            raise written_outside(stmt)
         self.store_unknown(stmt)

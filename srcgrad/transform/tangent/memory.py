@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from srcgrad.analysis.outside import written_outside
 from srcgrad.analysis.partials import HELPERS, _names, jvp_terms
 from srcgrad.analysis.targets import Library
-from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, located
+from srcgrad.errors import NotDifferentiable, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.python import OPERATORS
@@ -88,7 +89,7 @@ class Memory(Containers):
     def store(self, stmt: ir.Store) -> None:
         """`u[k] = e`: the same store of tangents."""
         if not isinstance(stmt.base, ir.Var):
-            raise self.from_outside(stmt)
+            raise written_outside(stmt)
         t = self.unit.type(stmt.base.name)
         if isinstance(t, ty.Array) and not ty.can_be_active(t) and self.active(stmt.value):
             raise located(
@@ -132,7 +133,7 @@ class Memory(Containers):
     def store_attr(self, stmt: ir.StoreAttr) -> None:
         """`obj.name = e`: the same attribute of the tangent."""
         if not isinstance(stmt.base, ir.Var):
-            raise self.from_outside(stmt)
+            raise written_outside(stmt)
         value = self.dot(stmt.value)
         if not self.active(stmt.value):
             value = self.support("bar", self.primal(stmt.value))
@@ -141,15 +142,6 @@ class Memory(Containers):
             for obj in (self.primal(stmt.base), self.dot(stmt.base))
         )
         self.emit(ast.Expr(self.support("store_dot", held, dots, ast.Constant(stmt.name), value)))
-
-    def from_outside(self, stmt: ir.Stmt) -> Exception:
-        return located(
-            UnsupportedSyntax,
-            stmt.loc,
-            "a value with a derivative is written into an object from outside the function "
-            "(a global or captured buffer)",
-            fixes=["make the buffer inside the function, or pass it as an argument"],
-        )
 
     def key_value(self, key: ir.Key) -> ast.expr:
         return key_value(key, self.primal)
