@@ -28,7 +28,7 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.comments import Comment
 from srcgrad.rules import tables
 from srcgrad.rules.registry import Entry
-from srcgrad.runtime import depth, foreign, loader
+from srcgrad.runtime import depth, foreign, garbage, loader
 from srcgrad.transform import dead, fold, loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
@@ -47,7 +47,7 @@ def function_of(fn: Any) -> tuple[ir.Function, source_module.Source]:
 
 def compile_request(request: Request, scopes: Sequence[Mapping[Hashable, Entry]] = ()) -> Compiled:
     """Run all passes for a request."""
-    with depth.room(request.fn):
+    with depth.room(request.fn), garbage.kept():
         return _compiled(request, scopes)
 
 
@@ -191,7 +191,7 @@ def draft(
 
     Arguments: what is to be made; the names the functions get, None for the usual ones.
     """
-    with depth.room(*(request.fn for request in requests)):
+    with depth.room(*(request.fn for request in requests)), garbage.kept():
         return _drafted(requests, names, scopes)
 
 

@@ -73,6 +73,7 @@ def improve(
             seen = accesses.Function(fn, ndims, sweeps.adjoints(fn))
             for one in PASSES:
                 if one.__name__ not in skipped:
-                    one(seen.again())
+                    seen = seen.again()
+                    one(seen)
                     seen.leaves.check(one.__name__)
     return list(functions)

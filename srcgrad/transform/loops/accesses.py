@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from srcgrad.ir import asts
-from srcgrad.transform.loops.leaves import Leaves, statements
+from srcgrad.transform.loops.leaves import Leaf, Leaves, Outline
 from srcgrad.transform.loops.summaries import Summary, is_element
 from srcgrad.transform.loops.uses import Uses
 
@@ -22,25 +22,31 @@ class Function:
         ndims: Mapping[str, int] | None = None,
         adjoints: set[str] | None = None,
         leaves: Leaves | None = None,
+        outline: Outline | None = None,
     ) -> None:
         self.node = node
         self.leaves = leaves or Leaves()  # what its simple statements say, for all passes
         self.adjoints = set() if adjoints is None else adjoints  # names of the reverse sweep's own
         self._given = ndims or {}
+        self._outline = outline or Outline(node.body, self.leaves.changes)
+        self.numbers: set[str] | None = None  # as `numbers` found them
 
     def again(self) -> Function:
-        """The same function, now that it has changed."""
-        return Function(self.node, self._given, self.adjoints, self.leaves)
+        """The same function as it is now: what is known of it stays if nothing has changed."""
+        now = Outline(self.node.body, self.leaves.changes)
+        if now == self._outline:
+            return self
+        return Function(self.node, self._given, self.adjoints, self.leaves, now)
 
-    def look_again(self) -> None:
-        """It has changed: what is known of it as a whole is found again when it is asked for."""
-        for name in ("uses", "statements", "bindings"):
-            vars(self).pop(name, None)
-
-    @cached_property
+    @property
     def statements(self) -> list[ast.stmt]:
         """All statements, outer before inner."""
-        return list(statements(self.node.body))
+        return self._outline.statements
+
+    @cached_property
+    def every_leaf(self) -> list[Leaf]:
+        """The leaves of all statements."""
+        return [self.leaves.of(node) for node in self._outline.leaves]
 
     @cached_property
     def arguments(self) -> set[str]:
@@ -50,7 +56,7 @@ class Function:
     @cached_property
     def bindings(self) -> Counter[str]:
         """How often each name is bound, by arguments or statements."""
-        found = Counter(n for leaf in self.leaves.of_block(self.node.body) for n in leaf.bound)
+        found = Counter(n for leaf in self.every_leaf for n in leaf.bound)
         found.update(a.arg for a in asts.walk(self.node.args) if isinstance(a, ast.arg))
         return found
 
@@ -127,7 +133,7 @@ class Function:
     @cached_property
     def arrays(self) -> set[str]:
         """Names that are used as arrays: with an index or an attribute, or changed in place."""
-        return {n for leaf in self.leaves.of_block(self.node.body) for n in leaf.arrays}
+        return {n for leaf in self.every_leaf for n in leaf.arrays}
 
     def _allocated(self) -> dict[str, int]:
         """The numbers of dimensions of arrays that the function makes once, by their shapes."""
@@ -183,7 +189,7 @@ class Function:
         names = {n.id for n in nodes if isinstance(n, ast.Name)} | self.arguments
         for d in self.node.decorator_list:
             names |= asts.names(d)
-        return names.union(*(leaf.names for leaf in self.leaves.of_block(self.node.body)))
+        return names.union(*(leaf.names for leaf in self.every_leaf))
 
     def fresh(self, want: str) -> str:
         name, k = want, 1

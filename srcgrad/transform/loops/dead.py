@@ -17,17 +17,17 @@ def dead(fn: Function) -> None:
     """`s += x[i]` goes where nobody reads s."""
     again = True
     while again:
+        fn = fn.again()
         unread = _unread(fn)
         again = False
         for block in fn.blocks():
             again |= _cleared(fn, block, unread)
-        fn.look_again()
 
 
 def _unread(fn: Function) -> set[str]:
     """The names that are bound, but read for nothing other than their own next value."""
     stores = loads = 0
-    for leaf in fn.leaves.of_block(fn.node.body):
+    for leaf in fn.every_leaf:
         stores |= leaf.stores
         loads |= leaf.loads
     only = stores & ~loads & ~fn.leaves.some(_shared(fn)) if stores & ~loads else 0

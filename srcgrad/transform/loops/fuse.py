@@ -24,7 +24,7 @@ from srcgrad.transform.loops.order import (
 from srcgrad.transform.loops.private import is_private
 from srcgrad.transform.loops.summaries import Access
 from srcgrad.transform.loops.sweeps import is_middle
-from srcgrad.transform.loops.tapes import Tape, between, remove, shrink, without
+from srcgrad.transform.loops.tapes import Tape, between, binders, remove, shrink, without
 from srcgrad.transform.loops.uses import Uses
 
 
@@ -103,6 +103,8 @@ class _Pair:
         )
 
     def _commutes(self, reverse: list[ast.stmt]) -> bool:
+        if not self.dropped:
+            return commutes(self.fn, self.backward)
         whole, self.backward.body = self.backward.body, reverse
         try:
             return commutes(self.fn.again(), self.backward)
@@ -214,9 +216,10 @@ class _Pair:
         if self.ascending:
             self.backward.iter = self.ahead.iter
         several = getattr(self.backward, "srcgrad_parallel", False)  # rounds run at once
+        bound = binders(self.backward)
         for t in self.tapes:
             if t not in self.dropped and not (several and t.has_rows):
-                shrink(self.fn, t, self.backward)
+                shrink(self.fn, t, self.backward, bound)
 
 
 def _changed(fn: Function, block: list[ast.stmt]) -> set[str]:

@@ -74,7 +74,7 @@ def _tape_of_numbers(fn: Function, made: ast.Assign, search: _Search) -> ast.Sub
 def _mentions(fn: Function) -> dict[str, int]:
     """How often each name is in the function."""
     out: dict[str, int] = {}
-    for leaf in fn.leaves.of_block(fn.node.body):
+    for leaf in fn.every_leaf:
         for n in leaf.nodes:
             if isinstance(n, ast.Name):
                 out[n.id] = out.get(n.id, 0) + 1

@@ -14,11 +14,15 @@ from functools import cached_property
 from srcgrad.debug import debugging
 from srcgrad.errors import InternalError
 from srcgrad.ir import asts
+from srcgrad.ir.comments import Comment
 from srcgrad.transform.loops.summaries import FRESH, Summary, is_element, of_leaf
 
 Block = list[ast.stmt]
 
 _BLOCKS = ("body", "orelse", "handlers", "finalbody")
+
+# Statements that have none: most of them, and asked for often.
+_SIMPLE = frozenset((ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Pass, Comment))
 
 _SHAPES = frozenset(("shape", "dtype", "ndim", "size"))
 
@@ -100,6 +104,7 @@ class Leaves:
 
     def __init__(self) -> None:
         self.bits: dict[str, int] = {}
+        self.changes = 0  # how often a node was changed in place
         self._known: dict[int, Leaf] = {}
         self._checks = debugging()
         self._shown: dict[int, str] = {}
@@ -117,6 +122,7 @@ class Leaves:
 
     def forget(self, *nodes: ast.AST) -> None:
         """These were changed in place."""
+        self.changes += 1
         for node in nodes:
             self._known.pop(id(node), None)
 
@@ -141,7 +147,7 @@ class Leaves:
 
     def within(self, s: ast.stmt) -> Iterator[Leaf]:
         """The leaves of a statement: itself, or its head and what it holds."""
-        if not is_compound(s):
+        if s.__class__ in _SIMPLE or not is_compound(s):
             yield self.of(s)
             return
         for head in heads(s):
@@ -193,10 +199,51 @@ def statements(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Every statement of a block, outer before inner."""
     for s in block:
         yield s
+        if s.__class__ in _SIMPLE:
+            continue
         for name in _BLOCKS:
             inner = getattr(s, name, None)
             if inner.__class__ is list:
                 yield from statements(inner)
+
+
+class Outline:
+    """The parts of a function's body as they stand: two that are equal are of the same body,
+    unless a leaf was changed in place meanwhile."""
+
+    def __init__(self, body: Block, changes: int) -> None:
+        self.statements: list[ast.stmt] = []  # outer before inner
+        self.leaves: list[ast.AST] = []
+        self._blocks: list[Block] = []  # kept alive, lest another get the identity of one
+        self._ends: list[tuple[int, int]] = []  # of each block by identity: where it ends
+        self._changes = changes
+        self._block(body, True)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Outline) and self._all() == other._all()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _all(self) -> tuple[object, ...]:
+        return self._changes, self._ends, self.statements, self.leaves
+
+    def _block(self, block: Block, seen: bool) -> None:
+        """`seen` says whether the leaves of a block are its own, not part of a larger one."""
+        for s in block:
+            self.statements.append(s)
+            if s.__class__ in _SIMPLE:
+                if seen:
+                    self.leaves.append(s)
+                continue
+            compound = is_compound(s)
+            if seen:
+                self.leaves += heads(s) if compound else (s,)
+            for name in _BLOCKS:
+                inner = getattr(s, name, None)
+                if inner.__class__ is list:
+                    self._block(inner, seen and compound)
+        self._blocks.append(block)
+        self._ends.append((id(block), len(self.statements)))
 
 
 def _shared(value: ast.expr) -> Iterator[str]:
@@ -235,4 +282,4 @@ def _shared(value: ast.expr) -> Iterator[str]:
                 yield from _shared(a)
 
 
-__all__ = ["Leaf", "Leaves", "heads", "is_compound", "statements"]
+__all__ = ["Leaf", "Leaves", "Outline", "heads", "is_compound", "statements"]

@@ -19,6 +19,12 @@ def numbers(fn: Function) -> set[str]:
     >>> sorted(numbers(Function(ast.parse(text).body[0])))
     ['i', 's', 't']
     """
+    if fn.numbers is None:
+        fn.numbers = _found(fn)
+    return fn.numbers
+
+
+def _found(fn: Function) -> set[str]:
     bound: dict[str, list[ast.expr | None]] = {}
     shapes = {
         s.targets[0].id
@@ -28,15 +34,35 @@ def numbers(fn: Function) -> set[str]:
     for s in fn.statements:
         for name, value in _bindings(s, shapes):
             bound.setdefault(name, []).append(value)
-    for leaf in fn.leaves.of_block(fn.node.body):
+    for leaf in fn.every_leaf:
         for name in leaf.named:
             bound.setdefault(name, []).append(None)
+    return _closed(fn, bound)
+
+
+def _closed(fn: Function, bound: dict[str, list[ast.expr | None]]) -> set[str]:
+    """The names all of whose values are numbers if other such names are: who needs one that is
+    none is none."""
     found = set(bound) - fn.arguments
-    while True:
-        kept = {n for n in found if all(v is not None and _is(fn, v, found) for v in bound[n])}
-        if kept == found:
-            return found
-        found = kept
+    users: dict[str, list[str]] = {}
+    none: list[str] = []
+    for name in found:
+        for value in bound[name]:
+            needs = None if value is None else _needs(fn, value)
+            if needs is None:
+                none.append(name)
+                break
+            for other in needs:
+                if other in found:
+                    users.setdefault(other, []).append(name)
+                else:
+                    none.append(name)
+    while none:
+        name = none.pop()
+        if name in found:
+            found.remove(name)
+            none += users.get(name, ())
+    return found
 
 
 def _is_shape(e: ast.expr) -> bool:
@@ -62,29 +88,31 @@ def _bindings(s: ast.stmt, shapes: set[str]) -> Iterator[tuple[str, ast.expr | N
                 yield name, None
 
 
-def _is(fn: Function, e: ast.expr, known: set[str]) -> bool:
+def _needs(fn: Function, e: ast.expr) -> tuple[str, ...] | None:
+    """The names that have to hold numbers for an expression to be one; None where it isn't."""
     match e:
         case ast.Constant(value):
-            return isinstance(value, int | float)
+            return () if isinstance(value, int | float) else None
         case ast.Name(name):
-            return name in known
+            return (name,)
         case ast.BinOp(left, _, right):
-            return _is(fn, left, known) and _is(fn, right, known)
+            one, other = _needs(fn, left), _needs(fn, right)
+            return None if one is None or other is None else one + other
         case ast.UnaryOp(_, operand):
-            return _is(fn, operand, known)
+            return _needs(fn, operand)
         case ast.Compare() | ast.Call(ast.Name("len" | "float" | "int")):
-            return True
+            return ()
         case ast.Call(ast.Attribute(ast.Name("math"), _)):
-            return True
+            return ()
         case ast.Call(ast.Attribute(ast.Name("np"), name), [inner], []) if name in _ELEMENTWISE:
-            return _is(fn, inner, known)
+            return _needs(fn, inner)
         case ast.Subscript(ast.Attribute(_, "shape"), _):
-            return True
+            return ()
         case ast.Subscript(ast.Name(array), key):
-            return fn.is_number(array, key)
+            return () if fn.is_number(array, key) else None
         case ast.Attribute(ast.Name("np" | "math"), "inf" | "pi" | "nan" | "e"):
-            return True
-    return False
+            return ()
+    return None
 
 
 __all__ = ["numbers"]

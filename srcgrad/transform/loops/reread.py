@@ -33,7 +33,7 @@ class _Traffic:
     take one from it."""
 
     def __init__(self, fn: Function, sweeps: Sweeps) -> None:
-        leaves = fn.leaves.of_block(fn.node.body)
+        leaves = fn.every_leaf
         names = (n.id for leaf in leaves for n in leaf.nodes if isinstance(n, ast.Name))
         self.mentions = Counter(names)
         self.records: dict[str, list[ast.stmt]] = {}

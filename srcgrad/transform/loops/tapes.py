@@ -75,10 +75,6 @@ def _by_array(loop: ast.For, side: str) -> dict[str, list[ast.Assign]]:
     return out
 
 
-def _is_name(n: ast.AST, name: str) -> bool:
-    return isinstance(n, ast.Name) and n.id == name
-
-
 def _element(e: ast.expr, name: str) -> ast.Subscript | None:
     match e:
         case ast.Subscript(ast.Name(n), _) if n == name:
@@ -150,13 +146,28 @@ def remove(fn: Function, tape: Tape, *loops: ast.For) -> None:
         loop.body = without(loop.body, [tape])
 
 
-def shrink(fn: Function, tape: Tape, loop: ast.For) -> None:
-    """Keep one iteration's part only: filled and read by one iteration of one loop."""
+Binders = dict[str, list[ast.stmt]]
+
+
+def binders(loop: ast.For) -> Binders:
+    """For each name the statements of a loop that bind it or add to it."""
+    out: Binders = {}
+    for s in statements([loop]):
+        for name in _bound(s):
+            out.setdefault(name, []).append(s)
+    return out
+
+
+def shrink(fn: Function, tape: Tape, loop: ast.For, bound: Binders) -> None:
+    """Keep one iteration's part only: filled and read by one iteration of one loop.  `bound`
+    are the `binders` of the loop, which follow."""
     if len(_keys(tape)[0]) > 1:
         _drop_dimension(tape)
         fn.leaves.forget(tape.made, *tape.stores, *tape.loads)
-    elif _is_kept_anyhow(tape, loop):
+    elif _is_kept_anyhow(tape, loop, bound):
         remove(fn, tape, loop)
+        assert tape.variable is not None
+        bound[tape.variable] = [s for s in bound[tape.variable] if s not in tape.loads]
     else:
         fn.node.body.remove(tape.made)
         for s in tape.stores:
@@ -176,13 +187,13 @@ def _drop_dimension(tape: Tape) -> None:
     call.args[0] = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
 
 
-def _is_kept_anyhow(tape: Tape, loop: ast.For) -> bool:
+def _is_kept_anyhow(tape: Tape, loop: ast.For, bound: Binders) -> bool:
     """Whether the variable still holds what is read back: it is bound once in the iteration,
     next to the record."""
     v = tape.variable
     if v is None:
         return False
-    others = [s for s in statements([loop]) if s not in tape.loads and _binds_itself(s, v)]
+    others = [s for s in bound.get(v, ()) if s not in tape.loads]
     if len(others) != 1 or isinstance(others[0], ast.For):
         return False
     for record in tape.stores:
@@ -192,13 +203,13 @@ def _is_kept_anyhow(tape: Tape, loop: ast.For) -> bool:
     return True
 
 
-def _binds_itself(s: ast.stmt, name: str) -> bool:
+def _bound(s: ast.stmt) -> set[str]:
     match s:
         case ast.Assign(targets):
-            return any(_is_name(n, name) for t in targets for n in _targets(t))
-        case ast.AugAssign(target) | ast.For(target):
-            return _is_name(target, name)
-    return False
+            return {n.id for t in targets for n in _targets(t) if isinstance(n, ast.Name)}
+        case ast.AugAssign(ast.Name(name)) | ast.For(ast.Name(name)):
+            return {name}
+    return set()
 
 
 def _targets(t: ast.expr) -> list[ast.AST]:
@@ -217,4 +228,4 @@ def _path(block: list[ast.stmt], wanted: ast.stmt) -> tuple[list[ast.stmt], int]
     return None
 
 
-__all__ = ["Tape", "between", "remove", "shrink", "without"]
+__all__ = ["Tape", "between", "binders", "remove", "shrink", "without"]
