@@ -166,6 +166,21 @@ def stages(p, c):
     return np.sum(y)
 
 
+def steps(p, c):
+    y, n = p[0].copy(), p.shape[1]
+    k, t = np.empty(n), np.empty(n)
+    for _ in range(4):
+        for i in range(n):
+            k[i] = c[0, i] * y[i]
+        for i in range(n):
+            t[i] = y[i] + 0.5 * k[i]
+        for i in range(n):
+            k[i] = c[1, i] * t[i] * t[n - 1 - i]
+        for i in range(n):
+            y[i] += 0.5 * k[i] * c[2, i]
+    return np.sum(y)
+
+
 def paths(p, c):
     d, e = p[0].copy(), np.empty(p.shape[1])
     for t in range(1, p.shape[0]):
@@ -204,6 +219,7 @@ PROGRAMS = (
     stages,
     paths,
     clipped,
+    steps,
 )
 NAMES = sorted({one.__name__ for one in loops.PASSES} - {"parallel"})  # see test_parallel.py
 

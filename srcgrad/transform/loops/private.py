@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from srcgrad.ir import asts
+from srcgrad.transform.adjoint.tapes import minus_one, plus_one
 from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.leaves import statements
 
@@ -50,6 +51,7 @@ class _Cover:
     right: bool = True
     stored: list[Pattern] = field(default_factory=list)
     ranges: dict[str, tuple[str, str]] = field(default_factory=dict)
+    bounds: dict[str, ast.expr] = field(default_factory=dict)  # of ranges, by their text
 
     def block(self, body: list[ast.stmt]) -> None:
         for s in body:
@@ -93,6 +95,7 @@ class _Cover:
         if len(args) < 3:
             low = args[0] if len(args) == 2 else ast.Constant(0)
             self.ranges[counter] = (ast.dump(low), ast.dump(args[-1]))
+            self.bounds |= {ast.dump(e): e for e in (low, args[-1])}
         self.block(body)
         inside = [p for p in self.stored if p not in before]
         kept = [p for p in before if p in self.stored]
@@ -120,7 +123,22 @@ class _Cover:
 
     def read(self, place: ast.Subscript) -> None:
         wanted = self.pattern(place.slice)
-        self.right &= any(self._holds(p, wanted) for p in self.stored)
+        self.right &= any(self._holds(self._grown(p), wanted) for p in self.stored)
+
+    def _grown(self, p: Pattern) -> Pattern:
+        """What a range is a part of, when the elements next to it are stored one by one."""
+        for d, item in enumerate(p):
+            if isinstance(item, tuple):
+                low, high = self.bounds[item[0]], self.bounds[item[1]]
+                while _is_above_zero(low) and self._has_stored(p, d, minus_one(low)):
+                    low = minus_one(low)
+                while self._has_stored(p, d, high):
+                    high = plus_one(high)
+                p = (*p[:d], (ast.dump(low), ast.dump(high)), *p[d + 1 :])
+        return p
+
+    def _has_stored(self, p: Pattern, d: int, index: ast.expr) -> bool:
+        return (*p[:d], ast.dump(index), *p[d + 1 :]) in self.stored
 
     def _holds(self, p: Pattern, wanted: Pattern) -> bool:
         if len(p) != len(wanted):
@@ -149,6 +167,10 @@ class _Cover:
                 for p in self.stored
                 if not any(f"'{name}'" in text for item in p for text in _texts(item))
             ]
+
+
+def _is_above_zero(e: ast.expr) -> bool:
+    return isinstance(e, ast.Constant) and isinstance(e.value, int) and e.value > 0
 
 
 def _texts(item: object) -> tuple[str, ...]:

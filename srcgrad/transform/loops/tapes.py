@@ -36,7 +36,12 @@ class Tape:
     @property
     def has_rows(self) -> bool:
         """Whether it keeps more than one number for each iteration."""
-        return len(_keys(self)[0]) > 1
+        return len(self.keys[0]) > 1
+
+    @property
+    def keys(self) -> list[list[ast.expr]]:
+        """The indices of each place where it is used."""
+        return [_items(s) for s in _subscripts(self)]
 
 
 def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
@@ -84,13 +89,9 @@ def _element(e: ast.expr, name: str) -> ast.Subscript | None:
 
 def _has_own_parts(tape: Tape, counter: str) -> bool:
     """Whether each iteration has its own part: the first index says which."""
-    first = {ast.dump(k[0]) for k in _keys(tape)}
-    counts = {len(k) for k in _keys(tape)}
-    return len(first) == 1 and len(counts) == 1 and _is_place(_keys(tape)[0][0], counter)
-
-
-def _keys(tape: Tape) -> list[list[ast.expr]]:
-    return [_items(s) for s in _subscripts(tape)]
+    first = {ast.dump(k[0]) for k in tape.keys}
+    counts = {len(k) for k in tape.keys}
+    return len(first) == 1 and len(counts) == 1 and _is_place(tape.keys[0][0], counter)
 
 
 def _subscripts(tape: Tape) -> list[ast.Subscript]:
@@ -161,7 +162,7 @@ def binders(loop: ast.For) -> Binders:
 def shrink(fn: Function, tape: Tape, loop: ast.For, bound: Binders) -> None:
     """Keep one iteration's part only: filled and read by one iteration of one loop.  `bound`
     are the `binders` of the loop, which follow."""
-    if len(_keys(tape)[0]) > 1:
+    if len(tape.keys[0]) > 1:
         _drop_dimension(tape)
         fn.leaves.forget(tape.made, *tape.stores, *tape.loads)
     elif _is_kept_anyhow(tape, loop, bound):
