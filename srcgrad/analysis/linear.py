@@ -257,7 +257,7 @@ class _Check:
         if stmt.value is None:
             return
         for a in self.leaf_atoms(stmt.value):
-            if not self.depends([a]) and not self.zero(a) and a != ir.Const(None):
+            if not self.depends([a]) and not self.zero(a):
                 raise self.fail("a part of the result doesn't depend on it")
 
     def only_returned(self, v: ir.Var) -> bool:
@@ -324,7 +324,8 @@ def _last(entry: Entry) -> str:
 
 
 def _is_zero(a: ir.Const) -> bool:
-    return type(a.value) in (int, float, complex) and a.value == 0
+    """Whether a constant is zero, or the None that stands for it."""
+    return a.value is None or (type(a.value) in (int, float, complex) and a.value == 0)
 
 
 def _shown(name: str) -> str:

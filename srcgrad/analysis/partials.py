@@ -160,6 +160,8 @@ def short_formula(
     facts: Facts, call: Library, param: str, env: dict[str, Any], forward: bool = False
 ) -> Formula | None:
     """A shorter formula where a constant argument or the number of dimensions allows one."""
+    if call.called is not None:
+        return None  # a user's rule, whatever the function is
     known = constants(env)
     types = {
         k: facts.of(v) for k, v in env.items() if isinstance(v, ir.Var | ir.Const | ir.Global)

@@ -37,6 +37,7 @@ class Library:
     positional: bool = True  # were all arguments given by position or name of the signature
     source: User | None = None  # a function with a user's rule: the call without the rule
     opaque: bool = False  # a Python function with a user's rule that can't be followed
+    called: Library | None = None  # of a user's rule that is written out: as it would be called
 
 
 def writes_argument(call: Library) -> bool:

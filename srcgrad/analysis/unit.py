@@ -15,6 +15,7 @@ from srcgrad.analysis.effects import (
     surely_copies,
 )
 from srcgrad.analysis.facts import Facts
+from srcgrad.analysis.inlined import rules_written_out
 from srcgrad.analysis.otherwise import with_sources
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, User
@@ -285,6 +286,7 @@ def make_unit(program: Program, spec: Spec) -> Unit:
             break
         fn = better
     made = Unit(program, spec, facts, fx, act, facts.fn.body)
+    made.facts = rules_written_out(made)
     refuse_truncation(made)
     refuse_numbers_from_text(made)
     refuse_numbers_from_keys(made)

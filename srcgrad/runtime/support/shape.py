@@ -70,6 +70,8 @@ def _zeros(like: Value) -> Value:
     if isinstance(like, (list, tuple)):
         made = [_zeros(x) for x in like]
         return tuple(made) if isinstance(like, tuple) else made
+    if like is None:  # it holds nothing that has a derivative
+        return None
     a = np.asarray(like)
     return np.zeros(a.shape, a.dtype if a.dtype.kind in "fc" else float)[()]
 

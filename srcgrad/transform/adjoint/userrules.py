@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import linear
 from srcgrad.analysis.effects import summary
+from srcgrad.analysis.inlined import sums
 from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
 from srcgrad.analysis.unit import Spec
 from srcgrad.analysis.user_rules import RuleCall, rule_call
@@ -37,6 +38,16 @@ if TYPE_CHECKING:
 def is_rule(target: object) -> bool:
     """Whether a call has a user's rule that the reverse sweep calls."""
     return isinstance(target, Library) and target.entry.kind in ("function", "custom", "jvp")
+
+
+def note_rule(module: Module, out: list[ast.stmt], call: Library) -> None:
+    """Say which user's rule is written out in what follows."""
+    entry = call.called.entry if call.called is not None else call.entry
+    for fn in (entry.fn, entry.backward, entry.jvp_fn):
+        code = _code(fn)
+        if code is not None:
+            module.rules[code] = about(entry)
+    out.append(syn.Comment(f"by the {about(entry)}"))
 
 
 def forward_custom(fwd: Forward, stmt: ir.Assign | ir.Effect, call: Library) -> list[ast.stmt]:
@@ -288,14 +299,6 @@ def _check_keywords(
                     chain=rev.chain(a.name),
                     fixes=["let the rule take it by position"],
                 )
-
-
-def sums(entry: Entry) -> bool:
-    """Whether a rule's cotangents have the shape of the result and are summed down: those of
-    functions that work element by element."""
-    return type(entry.target).__name__ == "ufunc" or (
-        entry.builtin is not None and entry.builtin.kind == "elementwise"
-    )
 
 
 def about(entry: Entry) -> str:

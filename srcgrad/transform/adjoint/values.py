@@ -106,6 +106,8 @@ class Values(Containers):
             userrules.reverse_value(self, stmt, target)
             return
         terms = self.terms(stmt, expr, target)
+        if target.called is not None:
+            userrules.note_rule(self.module, self.out, target)
         self.apply(stmt, terms, name)
 
     # ---- rules ------------------------------------------------------------------------------

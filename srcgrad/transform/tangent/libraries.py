@@ -25,10 +25,14 @@ class Libraries(Binding):
     """Sums of partials, and linear functions, which are their own tangents."""
 
     def library(self, stmt: ir.Assign, call: Library) -> None:
+        if call.called is not None and call.entry.kind == "structured":
+            call = call.called  # no forward formulas
         entry = call.entry
         if entry.kind in ("function", "custom", "jvp"):
             userrules.tangent(self, stmt, call)
             return
+        if call.called is not None:
+            userrules.note_rule(self.module, self.out, call)
         if entry.kind == "nondiff":
             self.bind_zero(stmt)
             return

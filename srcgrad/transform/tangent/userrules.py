@@ -23,7 +23,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.adjoint.userrules import about, bind_part
+from srcgrad.transform.adjoint.userrules import about, bind_part, note_rule
 
 if TYPE_CHECKING:
     from srcgrad.transform.tangent.base import Base
@@ -224,4 +224,4 @@ def _dot_or_zero(walk: Base, b: Bound) -> ast.expr:
     return walk.support("zero_tangent", _primal(walk, b))
 
 
-__all__ = ["Program", "tangent"]
+__all__ = ["Program", "note_rule", "tangent"]

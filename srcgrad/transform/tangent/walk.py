@@ -148,13 +148,15 @@ class Walk(Calls):
             tangent = self.dot(value, 1)
         elif self.active(RESULT):
             tangent = self.zero(value)
+        elif isinstance(self.unit.facts.of(value), ty.Number):
+            tangent = syn.number(0.0)
         else:
-            t = self.unit.facts.of(value)
-            plain = isinstance(t, ty.Number)
-            tangent = syn.number(0.0) if plain else self.support("bar", self.text.atom(value))
-            if not plain and isinstance(value, ir.Var):
-                self.emit(ast.Return(syn.tuple_of([self.primal_name(value), tangent])))
-                return
+            made = self.text.atom(value)
+            if not isinstance(made, ast.Name):
+                made, node = syn.name(self.text.names.temporary()), made
+                self.emit(syn.assign(made.id, node))
+            self.emit(ast.Return(syn.tuple_of([made, self.support("bar", made)])))
+            return
         both = ast.Tuple([self.text.atom(value), tangent], ast.Load())
         if may_hold_memory(self.unit.facts.of(value)):
             self.results.append(both)
