@@ -344,7 +344,7 @@ linear(
     "x, window_shape, axis=None, *, subok=False, writeable=False",
     x="support.scatter(g, np.lib.stride_tricks.sliding_window_view("
     "support.places(x), window_shape, axis), np.shape(x))",
-    view="always",
+    view="maybe",
     at=[(V, 2), (M, (2, 2)), (M, 2, 1)],
 )
 
@@ -369,7 +369,7 @@ linear(
     np.diagonal,
     "a, offset=0, axis1=0, axis2=1",
     a="support.scatter(g, np.diagonal(support.places(a), offset, axis1, axis2), np.shape(a))",
-    view="always",
+    view="maybe",
     at=[(M,), (S, 1), (T, 0, 1, 2), (T, -1, -1, 0)],
 )
 if hasattr(np.linalg, "diagonal"):  # NumPy 2
@@ -377,7 +377,7 @@ if hasattr(np.linalg, "diagonal"):  # NumPy 2
         np.linalg.diagonal,
         "x, /, *, offset=0",
         x="support.scatter(g, np.diagonal(support.places(x), offset, -2, -1), np.shape(x))",
-        view="always",
+        view="maybe",
         at=[(M,), (T,), ((T,), {"offset": 1})],
     )
 for part in (np.tril, np.triu):

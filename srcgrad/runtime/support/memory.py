@@ -20,6 +20,7 @@ from srcgrad.runtime.support.adjoints import (
     is_number,
     zeros,
 )
+from srcgrad.runtime.support.elementwise import unbroadcast
 from srcgrad.runtime.support.state import state_of
 
 
@@ -138,15 +139,26 @@ def view_bar(v: Any, a: Any, made: Any) -> Any:
 
 def _writable(view: np.ndarray) -> np.ndarray:
     """A view of a shadow that takes contributions; `np.diag` makes read-only ones."""
-    if any(s == 0 and n > 1 for s, n in zip(view.strides, view.shape, strict=True)):
+    if _overlaps_itself(view):
         raise error(
             "UnsupportedSyntax",
-            "an array that is written into is broadcast without a copy in differentiated code: "
-            "use a copy of it",
+            "an array that is written into is broadcast, or cut into windows, without a copy in "
+            "differentiated code: use a copy of it",
         )
     if not view.flags.writeable:
         view.flags.writeable = True
     return view
+
+
+def _overlaps_itself(view: np.ndarray) -> bool:
+    """Whether two places of a view may be the same memory."""
+    reach = view.itemsize
+    for stride, n in sorted((abs(s), n) for s, n in zip(view.strides, view.shape, strict=True)):
+        if n > 1:
+            if stride < reach:
+                return True
+            reach += stride * (n - 1)
+    return False
 
 
 def attr_bar(v: Any, a_bar: Any, name: str) -> Any:
@@ -233,20 +245,11 @@ def stored_back(e_bar: Any, g: Any, e: Any) -> Any:
         return add(e_bar, np.sum(g) if isinstance(g, np.ndarray) else g)
     if isinstance(e, np.ndarray) and isinstance(e_bar, np.ndarray):
         if not isinstance(g, np.ndarray) or not np.may_share_memory(g, e_bar):
-            e_bar += _summed(g, e.shape)
+            e_bar += unbroadcast(g, e)
         return e_bar
     if isinstance(e, list | tuple) and isinstance(g, np.ndarray):
         return accumulate(e_bar, list(g))
     return alias_back(e_bar, g)
-
-
-def _summed(g: Any, shape: tuple[int, ...]) -> Any:
-    g = np.asarray(g)
-    extra = g.ndim - len(shape)
-    if extra > 0:
-        g = g.sum(axis=tuple(range(extra)))
-    ones = tuple(k for k, n in enumerate(shape) if n == 1 and g.shape[k] != 1)
-    return g.sum(axis=ones, keepdims=True) if ones else g
 
 
 def last_written(u_bar: Any, key: Any) -> Any:
@@ -339,11 +342,11 @@ def put_back(x: Any, saved: Any) -> Any:
 
 def shallow_bar(x: Any, x_bar: Any) -> Any:
     """The shadow of a new list or tuple of the same items: numbers get adjoints of their own."""
-    if isinstance(x_bar, dict):
-        return {k: zeros(x[k]) if is_number(v) else v for k, v in x_bar.items()}
-    if x_bar is None or isinstance(x_bar, np.ndarray):
+    if x_bar is None:
         return zeros(x)
-    return [zeros(a) if is_number(a) else b for a, b in zip(x, x_bar, strict=True)]
+    if isinstance(x_bar, dict):
+        return {k: zeros(v) if is_number(v) else v for k, v in x_bar.items()}
+    return [zeros(v) if is_number(v) else v for v in x_bar]  # x may be bound anew by now
 
 
 def copy_back(x_bar: Any, g: Any) -> None:
@@ -351,7 +354,8 @@ def copy_back(x_bar: Any, g: Any) -> None:
     if x_bar is None or g is None or x_bar is g:
         return
     if isinstance(x_bar, np.ndarray):
-        x_bar += np.asarray(g)
+        for k, v in enumerate(g):
+            part_back(x_bar, k, v)
         return
     keys = x_bar.keys() if isinstance(x_bar, dict) else range(len(x_bar))
     for k in keys:
