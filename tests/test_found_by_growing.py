@@ -96,3 +96,69 @@ def windows(x):
 def test_windows_of_written_arrays_are_refused(typed):
     with pytest.raises(sg.SrcgradError, match="cut into windows"):
         sg.grad(windows, specialize=typed)(S[0])
+
+
+# ---- lists and tuples that are joined ------------------------------------------------------------
+
+
+def list_of_arrays_grown(z):
+    parts = [z[0], z[1]]
+    for i in range(3):
+        parts = parts + [z[1]]
+        parts[i][0] *= z[0, 1]
+        parts += [z[0]]
+    return np.sum(parts[0] * parts[3])
+
+
+def list_of_numbers_grown(z):
+    parts = [z[0, 0], z[0, 1]]
+    for i in range(3):
+        parts = parts + [z[1, i] * parts[i], 2.0]
+        parts += [z[0, i], parts[1]]
+    return sum(parts) * parts[3]
+
+
+def tuple_of_arrays_grown(z):
+    parts = (z[0], z[1])
+    for i in range(3):
+        parts = parts + (z[1] * parts[i],)
+        parts[0][1] *= z[1, i]
+    return np.sum(parts[0] * parts[-1])
+
+
+def tuple_of_numbers_grown(z):
+    parts = (z[0, 0], z[0, 1])
+    for i in range(3):
+        parts = parts + (z[1, i] * parts[i],)
+    return parts[4]
+
+
+def list_times_array(z):
+    return np.sum([1.0, 2.0, 3.0] * z) + np.sum([z[0, 0], 2.0, z[0, 2]] + z)
+
+
+def array_and_tuple(z):
+    return np.sum(z * (1.0, 2.0, 3.0)) * np.sum(z[0] + (z[0, 0], 2.0, z[0, 2]))
+
+
+def list_repeated(z):
+    parts = [z[0, 0], 2.0] * 3
+    return parts[2] * parts[4] * parts[1]
+
+
+def tuple_repeated(z):
+    parts = 2 * (z[0], 2.0)
+    parts[2][1] *= z[0, 0]
+    return np.sum(parts[0]) * parts[3]
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        list_of_arrays_grown, list_of_numbers_grown, tuple_of_arrays_grown,
+        tuple_of_numbers_grown, list_times_array, array_and_tuple, list_repeated,
+        tuple_repeated,
+    ],
+)  # fmt: skip
+def test_joined_lists_and_tuples(fn):
+    check(fn, Z)

@@ -1,6 +1,6 @@
 """Which of Python's own functions, methods and iterators are differentiated by a source in Python.
 
-The sources are in `runtime/support/sequences.py` and `iterators.py`.
+The sources are in `runtime/support/sequences.py`, `joined.py` and `iterators.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ nondiff(
     support.sorted_order, support.place_of_largest, support.place_of_smallest, support.keys_of,
     support.places_of, support.from_the_end, support.first_of, support.is_extended,
     support.check_list, support.check_table, support.check_container, support.check_names,
-    support.check_lengths,
+    support.check_lengths, support.check_joinable,
 )  # fmt: skip
 
 FUNCTIONS: dict[Any, Any] = {

@@ -163,6 +163,7 @@ from srcgrad.runtime.support.join import (
     stack_back as stack_back,
     vstack_back as vstack_back,
 )
+from srcgrad.runtime.support.joined import *  # noqa: F403
 from srcgrad.runtime.support.lanes import (
     any_lane as any_lane,
     lanes_at as lanes_at,
@@ -240,10 +241,7 @@ from srcgrad.runtime.support.order import (
     unique_back as unique_back,
     unique_dot as unique_dot,
 )
-from srcgrad.runtime.support.pad import (
-    pad_back as pad_back,
-    pad_dot as pad_dot,
-)
+from srcgrad.runtime.support.pad import pad_back as pad_back, pad_dot as pad_dot
 from srcgrad.runtime.support.popped import pop_back as pop_back
 from srcgrad.runtime.support.products import (
     cross_back_a as cross_back_a,

@@ -35,7 +35,6 @@ __all__ = [
     "keys_of",
     "largest_item",
     "list_clear",
-    "list_repeat",
     "list_reverse",
     "list_sort",
     "list_store_slice",
@@ -251,14 +250,6 @@ def list_store_slice(items, key, values):
             items.pop(k)
         for k in range(len(new)):
             items.insert(first + k, new[k])
-
-
-def list_repeat(items, count):
-    result = []
-    for _ in range(count):
-        for item in items:
-            result.append(item)
-    return result
 
 
 # ---- dicts -----------------------------------------------------------------
