@@ -162,3 +162,88 @@ def tuple_repeated(z):
 )  # fmt: skip
 def test_joined_lists_and_tuples(fn):
     check(fn, Z)
+
+
+# ---- a loop over an array whose name is bound anew in it ------------------------------------------
+
+
+def rebound_in_its_loop(x):
+    u = x * 2.0
+    t = 0.0
+    for row in u[:-1]:
+        u = u * x
+        t = t + row * row
+    return t + u[0]
+
+
+def rebound_before_it_is_read(x):
+    u = x * 2.0
+    v = 3.0 * u[0]
+    for k in range(2):
+        u = u * x
+        for w in u[1:]:
+            u = np.sin(u)
+            v = v * w
+    return v + u[2]
+
+
+def rebound_in_a_branch(x):
+    u = x * 2.0
+    for item in u[1:]:
+        if item < 0.5:
+            u = u * x
+            u = u + item * x[1]
+    return np.sum(u)
+
+
+@pytest.mark.parametrize(
+    "fn", [rebound_in_its_loop, rebound_before_it_is_read, rebound_in_a_branch]
+)
+def test_what_a_loop_runs_over_is_what_it_was(fn):
+    check(fn, Z[0])
+
+
+# ---- what a callee brings back is read before that -----------------------------------------------
+
+
+def lowered(a):
+    a[0] -= 0.5
+    return a
+
+
+def product_with_written(x):
+    w = np.sum(x) * lowered(x.ravel())
+    a, _, _ = w
+    return a
+
+
+def quotient_of_written(x):
+    total = np.sum(x * x) + 2.0
+    v = lowered(x[1:])
+    w = total / (2.0 + v)
+    return np.sum(w) * total
+
+
+@pytest.mark.parametrize("fn", [product_with_written, quotient_of_written])
+def test_results_that_are_written_arguments(fn):
+    check(fn, Z[0])
+
+
+# ---- no values to put ------------------------------------------------------------------------------
+
+
+def nothing_put(x):
+    np.put(x, 1, x[1:1])
+    return np.sum(x)
+
+
+def nothing_masked(x):
+    np.putmask(x, x > 0.0, x[1:1])
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("fn", [nothing_put, nothing_masked])
+@pytest.mark.parametrize("typed", [True, False])
+def test_putting_no_values_is_refused(fn, typed):
+    with pytest.raises(sg.SrcgradError, match="no values at all"):
+        sg.grad(fn, specialize=typed)(Z[0])

@@ -271,12 +271,12 @@ class Again:
         return t == ty.Other(str) or (isinstance(t, ty.Literal) and isinstance(t.value, str))
 
     def _undisturbed(self, stmt: ir.Assign, first: int, last: int) -> bool:
-        """Whether nothing between definition and last use writes what the definition reads."""
+        """Whether nothing between definition and last use binds what the definition reads; nor
+        what is inside the last, a loop or branch that may bind it before it comes to the use."""
         roots, _ = self.roots_of(ir.operands(stmt.value))
-        if last == first + 1:
-            return True
         block = self._block_of(stmt)
-        for s in block[first + 1 : last]:
+        simple = last > first and not ir.blocks(block[last])
+        for s in block[first + 1 : last + (not simple)]:
             for inner in ir.walk((s,)):
                 if any(v.name in roots for v in ir.writes(inner)):
                     return False

@@ -14,7 +14,7 @@ _B = np.array([0.3, 0.1, 2.0])
 
 linear(support.add, "a, b", a="g", b="g", at=[(1.5, 2.0), (_A, _B), ([1.0, _A], [2.0, _B])])
 linear(support.own, "x", x="g", at=[(1.5,), (_A,)])
-linear(support.own_parts, "ct", ct="g", at=[(1.5,), (_A,)])
+linear(support.own_parts, "ct", ct="g", at=[(1.5,), (_A,), ([1.0, _A],)])
 linear(support.gradient, "ct, x", ct="g", zero=("x",), at=[(1.5, 2.0), (_A, _B)])
 linear(support.like, "ct, x", ct="g", zero=("x",), at=[(_A, _B)])
 linear(support.private, "x", x="g", at=[(1.5,), (_A,)])

@@ -9,11 +9,11 @@ def rotate_forward(point, angle):
     y = point[1]
     c = np.cos(angle)
     s = np.sin(angle)
-    return (x * c - y * s, x * s + y * c), (c, y, s, x, angle, point)
+    return (x * c - y * s, x * s + y * c), (c, y, s, x, angle)
 
 
 def rotate_reverse(result_bar, saved):
-    c, y, s, x, angle, point = saved
+    c, y, s, x, angle = saved
     # tuples.py:7  return x * c - y * s, x * s + y * c
     t3_bar = result_bar[1]
     y_bar = t3_bar * c
@@ -29,11 +29,7 @@ def rotate_reverse(result_bar, saved):
     # tuples.py:6  c, s = np.cos(angle), np.sin(angle)
     angle_bar = s_bar * np.cos(angle)
     angle_bar -= c_bar * np.sin(angle)
-    # tuples.py:5  x, y = point
-    point_bar = support.zeros(point)
-    point_bar[1] += y_bar
-    point_bar[0] += x_bar
-    return point_bar, angle_bar
+    return (x_bar, y_bar), angle_bar
 
 
 def rotate_forward_2(point, angle):
@@ -41,11 +37,11 @@ def rotate_forward_2(point, angle):
     y = point[1]
     c = np.cos(angle)
     s = np.sin(angle)
-    return (x * c - y * s, x * s + y * c), (c, y, s, x, angle, point)
+    return (x * c - y * s, x * s + y * c), (c, y, s, x, angle)
 
 
 def rotate_reverse_2(result_bar, saved):
-    c, y, s, x, angle, point = saved
+    c, y, s, x, angle = saved
     # tuples.py:7  return x * c - y * s, x * s + y * c
     t3_bar = result_bar[1]
     y_bar = t3_bar * c
@@ -61,11 +57,7 @@ def rotate_reverse_2(result_bar, saved):
     # tuples.py:6  c, s = np.cos(angle), np.sin(angle)
     angle_bar = s_bar * np.cos(angle)
     angle_bar -= c_bar * np.sin(angle)
-    # tuples.py:5  x, y = point
-    point_bar = support.zeros(point)
-    point_bar[1] += y_bar
-    point_bar[0] += x_bar
-    return point_bar, angle_bar
+    return (x_bar, y_bar), angle_bar
 
 
 def moved_grad(point, angle):
@@ -78,10 +70,7 @@ def moved_grad(point, angle):
     y_bar = x * x
     x_bar = 2.0 * y * x
     # tuples.py:11  x, y = rotate(rotate(point, angle), 2.0 * angle)
-    t2_bar = support.zeros(t2)
-    t2_bar[1] += y_bar
-    t2_bar[0] += x_bar
-    t6_bar, t7_bar = rotate_reverse_2(t2_bar, saved_2)
+    t6_bar, t7_bar = rotate_reverse_2((x_bar, y_bar), saved_2)
     angle_bar = t7_bar * 2.0
     t9_bar, t10_bar = rotate_reverse(t6_bar, saved)
     angle_bar += t10_bar

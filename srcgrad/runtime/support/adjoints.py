@@ -221,6 +221,8 @@ def accumulate(a: Any, b: Any) -> Any:
         for k, v in enumerate(b):
             a[k] = accumulate(a[k], v)
         return a
+    if isinstance(a, tuple):
+        return add(a, b)
     if isinstance(a, dict):
         for k, v in b.items():
             a[k] = accumulate(a[k], v)

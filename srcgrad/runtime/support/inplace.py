@@ -113,7 +113,7 @@ def cycled(values: Any, index: Index) -> Any:
     >>> cycled([1.0, 2.0], (np.arange(3),))
     array([1., 2., 1.])
     """
-    return np.resize(values, np.broadcast(*index).shape) if np.ndim(values) else values
+    return _resized(values, np.broadcast(*index).shape)
 
 
 def cycled_like(values: Any, a: np.ndarray) -> Any:
@@ -122,7 +122,16 @@ def cycled_like(values: Any, a: np.ndarray) -> Any:
     >>> cycled_like([1.0, 2.0], np.zeros(3))
     array([1., 2., 1.])
     """
-    return np.resize(values, np.shape(a)) if np.ndim(values) else values
+    return _resized(values, np.shape(a))
+
+
+def _resized(values: Any, shape: tuple[int, ...]) -> Any:
+    if np.ndim(values) and not np.size(values):  # NumPy then leaves the array as it is
+        raise error(
+            "UnsupportedSyntax",
+            "no values at all are put into an array in differentiated code: test for it with `if`",
+        )
+    return np.resize(values, shape) if np.ndim(values) else values
 
 
 def sorted_array(a: Any, axis: int = -1) -> np.ndarray:

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+from srcgrad.analysis.targets import User
 from srcgrad.analysis.varying import varies
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.trim import spread_alone
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.base import Base
+from srcgrad.transform.adjoint.displays import zero_number
 from srcgrad.transform.adjoint.state import Adj
 from srcgrad.transform.fresh import parts_of
 from srcgrad.transform.module import Module
@@ -33,7 +35,7 @@ class Adjoints(Base):
     def zero(self, name: str) -> ast.expr:
         t = self.unit.type(name)
         if isinstance(t, ty.Number):
-            return _zero_number(t)
+            return zero_number(t)
         node = self.primal(ir.Var(name))
         if isinstance(t, ty.Array):
             return zeros_of(self.module, node)
@@ -216,6 +218,7 @@ class Adjoints(Base):
         if stmt.sid in self.found.control.resets:
             return
         if stmt.sid in self.found.undone:
+            self.protect_elements(stmt)
             self.emit(*self.slots.restore_contents(stmt))
         pair = self.found.pairs.get(stmt.sid)
         if pair is not None:
@@ -242,15 +245,25 @@ class Adjoints(Base):
         pair = self.found.pairs.get(stmt.sid)
         if pair is not None:
             out |= {self.text.var(pair.var), self.bar(pair.var)}
-        if stmt.sid in self.found.undone:
-            for v in (*ir.reads(stmt), *ir.writes(stmt)):
-                root = self.unit.fx.root(v.name)
-                out |= {
-                    self.text.var(n)
-                    for n in self.unit.facts.types
-                    if self.unit.fx.memory(n) and self.unit.fx.root(n) == root
-                }
-        return out
+        return out | self.restored_elements(stmt)
+
+    def restored_elements(self, stmt: ir.Stmt) -> set[str]:
+        """The names of arrays whose elements undoing a statement may bring back; a callee brings
+        back what it wrote."""
+        called = isinstance(self.unit.facts.targets.get(stmt.sid), User)
+        if not called and stmt.sid not in self.found.undone:
+            return set()
+        roots = {self.unit.fx.root(v.name) for v in (*ir.reads(stmt), *ir.writes(stmt))}
+        return {
+            self.text.var(n)
+            for n in self.unit.facts.types
+            if self.unit.fx.memory(n) and self.unit.fx.root(n) in roots
+        }
+
+    def protect_elements(self, stmt: ir.Stmt) -> None:
+        """Write down waiting adjoints that read elements which undoing a statement changes."""
+        for name in sorted(self.restored_elements(stmt)):
+            self.protect(name)
 
     # ---- cotangents kept apart --------------------------------------------------------------
 
@@ -288,12 +301,6 @@ def _literal(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         node = node.operand
     return isinstance(node, ast.Constant)
-
-
-def _zero_number(t: ty.Number) -> ast.expr:
-    import numpy as np
-
-    return syn.number(0j if issubclass(t.cls, complex | np.complexfloating) else 0.0)
 
 
 def zeros_of(module: Module, node: ast.expr) -> ast.expr:

@@ -47,6 +47,7 @@ class Calls(Memory):
         if found.lanes and isinstance(stmt, ir.Assign):
             given = self.masks.take(stmt.target.name)
             mask = [syn.number(True) if given is None else self.masks.positive(given)]
+        self.protect_elements(stmt)
         made = syn.call(found.reverse, cotangent, saved, *mask)
         targets = found.returned
         self.undo_after_call(stmt, made, targets, found)

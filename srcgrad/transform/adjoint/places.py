@@ -11,6 +11,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.adjoints import Adjoints
+from srcgrad.transform.adjoint.displays import add_part
 from srcgrad.transform.keys import key_value
 
 
@@ -22,6 +23,8 @@ class Places(Adjoints):
         if not isinstance(obj, ir.Var) or not self.unit.is_active(obj):
             return
         root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
+        if add_part(self, obj, root, key, g):
+            return
         if self.unit.kind(root.name) != "memory":
             self.own_container(root.name)
         place = self.place_of(obj, root)

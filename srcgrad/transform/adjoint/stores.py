@@ -12,7 +12,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.python import OPERATORS
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.adjoint.adjoints import _zero_number
+from srcgrad.transform.adjoint.displays import zero_number
 from srcgrad.transform.adjoint.values import Values, _complex
 
 
@@ -203,7 +203,7 @@ class Stores(Values):
                 )
             )
         elif isinstance(t := self.unit.type(e.name), ty.Number):
-            self.add(e.name, self.module.support("unbroadcast", g, _zero_number(t)), False)
+            self.add(e.name, self.module.support("unbroadcast", g, zero_number(t)), False)
         else:
             self.add(e.name, self.module.support("unbroadcast", g, self.primal(e)), False)
 
@@ -215,7 +215,7 @@ class Stores(Values):
         if isinstance(t, ty.Number) and isinstance(place, ty.Array) and not _complex(place):
             node, fresh = self.module.numpy("sum", node), True
         elif isinstance(t, ty.Number) and isinstance(place, ty.Unknown):
-            node = self.module.support("unbroadcast", node, _zero_number(t))
+            node = self.module.support("unbroadcast", node, zero_number(t))
         elif must_reduce(t, place):
             node = self.module.support("unbroadcast", node, self.shape_of(e))
         self.contribute(e, node, fresh)

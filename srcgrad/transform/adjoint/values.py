@@ -24,8 +24,9 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint import userrules
-from srcgrad.transform.adjoint.adjoints import _literal, _zero_number
+from srcgrad.transform.adjoint.adjoints import _literal
 from srcgrad.transform.adjoint.containers import Containers
+from srcgrad.transform.adjoint.displays import zero_number
 from srcgrad.transform.adjoint.masks import Mask, Masks
 from srcgrad.transform.fresh import is_fresh
 
@@ -279,7 +280,7 @@ class Values(Containers):
         if isinstance(t, ty.Number) and isinstance(result, ty.Number):
             return ast.Attribute(node, "real", ast.Load()), True
         if isinstance(t, ty.Number):
-            return self.module.support("unbroadcast", node, _zero_number(t)), False
+            return self.module.support("unbroadcast", node, zero_number(t)), False
         axes = summed_axes(t, result)
         if axes is not None:
             return self.module.numpy("sum", node, **axes), True
