@@ -1,4 +1,4 @@
-"""Programs that grown ones (tests/fuzz/grown.py) were made smaller to: each of a kind that was wrong
+"""Programs that grown ones were made smaller to: each of a kind that was wrong
 or crashed."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Z = np.array([[0.3, -0.5, 0.7], [1.1, 0.4, -0.9]])
 S = np.array([[0.3, -0.5, 0.7], [1.1, 0.4, -0.9], [0.2, 0.8, -0.3]])
 
 
-# ---- the rows of an array in a list are views of it ----------------------------------------------
+# ---- the rows of an array in a list are views of it ---
 
 
 def rows_then_written(z):
@@ -43,7 +43,7 @@ def test_rows_in_a_list_are_views(fn):
     check(fn, Z)
 
 
-# ---- a store drops leading dimensions of length one ----------------------------------------------
+# ---- a store drops leading dimensions of length one ---
 
 
 def with_leading_one(z):
@@ -63,7 +63,7 @@ def test_stores_of_more_dimensions(fn):
     check(fn, Z)
 
 
-# ---- views that NumPy makes read-only ----------------------------------------------------------
+# ---- views that NumPy makes read-only ---
 
 
 def diagonal(s):
@@ -98,7 +98,7 @@ def test_windows_of_written_arrays_are_refused(typed):
         sg.grad(windows, specialize=typed)(S[0])
 
 
-# ---- lists and tuples that are joined ------------------------------------------------------------
+# ---- lists and tuples that are joined ---
 
 
 def list_of_arrays_grown(z):
@@ -164,7 +164,7 @@ def test_joined_lists_and_tuples(fn):
     check(fn, Z)
 
 
-# ---- a loop over an array whose name is bound anew in it ------------------------------------------
+# ---- a loop over an array whose name is bound anew in it ---
 
 
 def rebound_in_its_loop(x):
@@ -203,7 +203,7 @@ def test_what_a_loop_runs_over_is_what_it_was(fn):
     check(fn, Z[0])
 
 
-# ---- what a callee brings back is read before that -----------------------------------------------
+# ---- what a callee brings back is read before that ---
 
 
 def lowered(a):
@@ -229,7 +229,7 @@ def test_results_that_are_written_arguments(fn):
     check(fn, Z[0])
 
 
-# ---- no values to put ------------------------------------------------------------------------------
+# ---- no values to put ---
 
 
 def nothing_put(x):
