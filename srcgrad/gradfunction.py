@@ -17,7 +17,7 @@ from srcgrad.ir import types as ty
 from srcgrad.primal import Derivative, Primal, primal_of, public_signature
 from srcgrad.rules import scope
 from srcgrad.runtime import dispatchers, foreign
-from srcgrad.wrt import Wrt, check_types, doc_of, gathered, items_of, picker
+from srcgrad.wrt import Wrt, check_types, doc_of, gathered, items_of, picker, reach
 
 P = ParamSpec("P")
 
@@ -67,7 +67,9 @@ class GradFunction(Derivative, Generic[P]):
 
     def _settle(self) -> None:
         """Find the parameters; again when made anew, for a function's code may be replaced."""
-        self._primal: Primal = primal_of(self._fn, (self._rules, *scope.active()))
+        self._primal: Primal = primal_of(
+            self._fn, (self._rules, *scope.active()), reach(self._wrt)
+        )
         self._given = self._primal.keywords()
         self._items = items_of(self._primal, self._wrt)
         self._spread = any(i.position is not None or i.key is not None for i in self._items)
@@ -267,7 +269,8 @@ class GradFunction(Derivative, Generic[P]):
         backend = backend or self._backend
         other = next(filter(None, map(foreign.found_in, types)), "")
         if backend != "numba" and (other or not self._specialize):
-            types = tuple(ty.UNKNOWN if foreign.found_in(t) else ty.generic(t) for t in types)
+            known = tuple(ty.UNKNOWN if foreign.found_in(t) else t for t in types)
+            types = self._primal.generic(known)
         inner, target = self._primal.for_types(types, scopes)
         wrt = tuple(dict.fromkeys(i.param for i in self._items))
         spread = len(wrt) != len(self._items) or any(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import sys
@@ -16,6 +17,10 @@ from srcgrad.frontend import source
 from srcgrad.frontend.standin import stand_in
 from srcgrad.ir import types as ty
 from srcgrad.rules import registry, scope, tables
+
+_P = inspect.Parameter
+_BY_POSITION = (_P.POSITIONAL_ONLY, _P.POSITIONAL_OR_KEYWORD)
+_REST = (_P.VAR_POSITIONAL, _P.VAR_KEYWORD)
 
 
 class Derivative:
@@ -87,13 +92,28 @@ class Primal:
         params = list(self.signature.parameters.values())
         inner: Derivative | None = self.inner
         if inner is None:
-            return params[len(self.bound) :]
+            bound = len(self.bound)
+            return [p for k, p in enumerate(params) if k >= bound or p.kind not in _BY_POSITION]
         if inner._mode in ("vjp", "jvp"):
             return [params[0], *inner._primal.free()]
         return inner._primal.free()
 
+    def bound_rest(self) -> int:
+        """How many items of `*args` a `functools.partial` gives."""
+        if self.inner is not None:
+            return self.inner._primal.bound_rest()
+        by_position = [p for p in self.signature.parameters.values() if p.kind in _BY_POSITION]
+        return max(0, len(self.bound) - len(by_position))
+
     def public(self) -> inspect.Signature:
         return inspect.Signature(self.free())
+
+    def generic(self, types: tuple[ty.Type, ...]) -> tuple[ty.Type, ...]:
+        """What is known of arguments of these types without types: how many there are."""
+        return tuple(
+            ty.generic_rest(t) if p.kind in _REST else ty.generic(t)
+            for p, t in zip(self.signature.parameters.values(), types, strict=True)
+        )
 
     def for_types(
         self, types: tuple[ty.Type, ...], scopes: tuple[scope.Scope, ...] = ()
@@ -110,8 +130,9 @@ def _has_rule(fn: Any, scopes: tuple[scope.Scope, ...]) -> bool:
     return entry is not None and entry.given
 
 
-def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> Primal:
-    """What there is to differentiate of a callable."""
+def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = (), reach: int = 0) -> Primal:
+    """What there is to differentiate of a callable; of a library's function the first `reach`
+    positional arguments are parameters."""
     fn = getattr(fn, "__srcgrad_primal__", fn)
     if isinstance(fn, Derivative):
         inner = fn._primal.signature
@@ -131,9 +152,7 @@ def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = ()) -> Primal:
     own = hasattr(fn, "__srcgrad_entry__")
     if own or not _is_python(fn) or _is_library(fn):
         tables.load()
-    entry = registry.in_force(fn, scopes)[0]
-    if entry is not None and (own or not _is_python(fn) or not entry.given):
-        fn = stand_in(fn, _needed(entry))
+    fn = _with_source(fn, own, scopes, reach)
     found = source.read(fn)
     plain, named = found.fn, tuple(found.bound_kwargs.items())
     signature, bound = _plain_signature(plain), tuple(found.bound)
@@ -167,17 +186,39 @@ def _is_library(fn: Any) -> bool:
     return top in ("numpy", "scipy") or top in sys.stdlib_module_names
 
 
-def _needed(entry: registry.Entry) -> inspect.Signature:
-    """The parameters of a stand-in: those of a Python function; of others the ones a call
-    needs."""
+def _with_source(fn: Any, own: bool, scopes: tuple[scope.Scope, ...], reach: int) -> Any:
+    """The function, or one of Python that calls it where it has a rule or no source."""
+    if isinstance(fn, functools.partial):
+        inner = _with_source(fn.func, False, scopes, reach + len(fn.args))
+        return fn if inner is fn.func else functools.partial(inner, *fn.args, **fn.keywords)
+    entry = registry.in_force(fn, scopes)[0]
+    if entry is not None and (own or not _is_python(fn) or not entry.given):
+        return stand_in(fn, _needed(entry, reach))
+    return fn
+
+
+def _needed(entry: registry.Entry, reach: int) -> inspect.Signature:
+    """The parameters of a stand-in: those of a Python function; of others the ones a call needs
+    or the derivative is by, and as many more as it is given."""
     if entry.given and entry.builtin is None and entry.params is not None:
         return entry.params
-    P = inspect.Parameter
-    params = () if entry.params is None else entry.params.parameters.values()
-    kinds = (P.POSITIONAL_ONLY, P.POSITIONAL_OR_KEYWORD)
-    count = sum(p.default is p.empty and p.kind in kinds for p in params)
-    names = ["x", "y", "z", "u", "v", "w"][: max(1, count)]
-    return inspect.Signature([P(name, P.POSITIONAL_OR_KEYWORD) for name in names])
+    if entry.params is None:
+        return inspect.Signature([_P("x", _P.POSITIONAL_OR_KEYWORD)])
+    params = list(entry.params.parameters.values())
+    some = any(p.kind is _P.VAR_POSITIONAL for p in params)
+    named: list[inspect.Parameter] = []
+    for k, p in enumerate(params):
+        if p.kind in _BY_POSITION and (p.default is p.empty or k < reach):
+            named.append(p.replace(default=p.empty))
+    if some:
+        named += [_P(f"arg{k}", _P.POSITIONAL_ONLY) for k in range(len(named), reach)]
+        named = [p.replace(kind=_P.POSITIONAL_ONLY) for p in named]
+    more = [p for p in params if p.name not in {q.name for q in named}]
+    if some or any(p.kind in _BY_POSITION for p in more):
+        named.append(_P("args", _P.VAR_POSITIONAL))
+    if any(p.kind not in (_P.VAR_POSITIONAL, _P.POSITIONAL_ONLY) for p in more):
+        named.append(_P("kwargs", _P.VAR_KEYWORD))
+    return inspect.Signature(named)
 
 
 def _plain_signature(fn: Any) -> inspect.Signature:

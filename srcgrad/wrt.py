@@ -35,6 +35,12 @@ def items_of(primal: Any, wrt: Wrt) -> tuple[Item, ...]:
     return tuple(_item(primal, w) for w in wanted)
 
 
+def reach(wrt: Wrt) -> int:
+    """How many positional arguments there are at least, for `wrt` to mean something."""
+    wanted = wrt if isinstance(wrt, tuple | list) else (wrt,)
+    return max((w + 1 for w in wanted if isinstance(w, int)), default=0)
+
+
 def _item(primal: Any, w: int | str) -> Item:
     P = inspect.Parameter
     free = primal.free()
@@ -57,7 +63,7 @@ def _item(primal: Any, w: int | str) -> Item:
     if 0 <= w < len(positional):
         return Item(positional[w])
     if star is not None and w >= 0:
-        return Item(star, position=w - len(positional))
+        return Item(star, position=primal.bound_rest() + w - len(positional))
     raise ArgumentError(
         f"wrt: {primal.name} has no argument at position {w} (it has {len(positional)})"
     )

@@ -29,7 +29,7 @@ class ArrayLikes(Rewrites):
     def of_arrays(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
         """The statement with arrays in the place of lists."""
         target = self.facts.targets.get(stmt.sid)
-        if not isinstance(target, Library) or target.entry.given:
+        if not isinstance(target, Library) or target.entry.given or is_helper(target.entry):
             return None
         lists = {
             name: b
@@ -49,6 +49,11 @@ class ArrayLikes(Rewrites):
         ]
         new = map_own(stmt, lambda a: made.get(a, a) if isinstance(a, ir.Var) else a, lambda a: a)
         return [*before, new]
+
+
+def is_helper(entry: Entry) -> bool:
+    """Whether it is a function of srcgrad's own texts: these tell lists and arrays apart."""
+    return entry.name.startswith("srcgrad.")
 
 
 def is_list(t: ty.Type | None) -> bool:

@@ -254,7 +254,8 @@ class CallTypes(ObjectTypes):
             other = sources.instead_of(sources.OTHERWISE, entry.target)
             if other is not None and len(args) == 1 and not isinstance(args[0], ir.Star):
                 return self.invoke_object(stmt, other, args, kwargs, args[0])
-            self.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))
+            why = "its arguments can't be told apart here"
+            self.target(stmt, Uncharted(entry.name, why, self.taken_apart(args, kwargs)))
             return ty.UNKNOWN
         atoms = [ir.unstar(a) for a in args]
         given = list(map(self.known, atoms))
@@ -310,20 +311,23 @@ class CallTypes(ObjectTypes):
         defaults: Mapping[str, ir.Atom],
     ) -> tuple[Bound, ...] | None:
         """The arguments of a call by parameter; None when what is starred is taken apart first."""
-        spread = [a.value for a in args if isinstance(a, ir.Star)]
-        spread += [v for k, v in kwargs if k is None]
         try:
             return bind_user(fn, args, kwargs, defaults)
         except UnsupportedSyntax:
             wanted = missing_parameters(fn, args, kwargs, defaults)
-            known = any(isinstance(self.atom(a), ty.Tuple | ty.List | ty.Dict) for a in spread)
-            if not known and wanted is None:
+            if not self.taken_apart(args, kwargs) and wanted is None:
                 raise
             # The next round has the items of what is starred one by one.
             self.target(stmt, Uncharted(fn.name, "a starred argument has an unknown length", True))
             if wanted is not None:
                 self.facts.starred[stmt.sid] = wanted
             return None
+
+    def taken_apart(self, args: Args, kwargs: Kwargs) -> bool:
+        """Whether the next form of a call may have the items of what is starred one by one."""
+        spread = [a.value for a in args if isinstance(a, ir.Star)]
+        spread += [v for k, v in kwargs if k is None]
+        return any(isinstance(self.atom(a), ty.Tuple | ty.List | ty.Dict) for a in spread)
 
     def invoke_bound(
         self, stmt: ir.Stmt, fn: ir.Function, bound: tuple[Bound, ...], closure: ir.Atom | None

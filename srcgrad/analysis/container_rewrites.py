@@ -113,14 +113,33 @@ class ContainerRewrites(Rewrites):
             return [ir.Assign(stmt.sid, stmt.loc, taken, value)]
         if value.name != "update" or not value.kwargs:
             return None
+        first = replace(stmt, value=replace(value, kwargs=()))
+        return [first, *self.named_items(stmt, value.obj, value.kwargs)]
+
+    def of_table(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
+        """`dict(table, a=x)` makes a dict of the table, and stores x into it."""
+        match stmt:
+            case ir.Assign(value=ir.Call(ir.Global(value=cls) as fn, (a,), kwargs)) if (
+                cls is dict and kwargs and not isinstance(a, ir.Star)
+            ):
+                made = ir.Var(f"%d{next(self.sids)}")
+                first = ir.Assign(next(self.sids), stmt.loc, made, ir.Call(fn, (a,)))
+                items = self.named_items(stmt, made, kwargs)
+                return [first, *items, replace(stmt, value=made)]
+        return None
+
+    def named_items(
+        self, stmt: ir.Stmt, table: ir.Atom, kwargs: Sequence[tuple[str | None, ir.Atom]]
+    ) -> list[ir.Stmt]:
+        """Stores of keyword arguments into a dict."""
         self.changed = True
-        out: list[ir.Stmt] = [replace(stmt, value=replace(value, kwargs=()))]
-        for k, v in value.kwargs:
+        out: list[ir.Stmt] = []
+        for k, v in kwargs:
             if k is None:
-                more = replace(value, args=(v,), kwargs=())
+                more = ir.Method(table, "update", (v,))
                 out.append(ir.Effect(next(self.sids), stmt.loc, more))
             else:
-                out.append(ir.Store(next(self.sids), stmt.loc, value.obj, ir.Const(k), v))
+                out.append(ir.Store(next(self.sids), stmt.loc, table, ir.Const(k), v))
         return out
 
     def by_protocol(self, stmt: ir.Store | ir.StoreAttr) -> list[ir.Stmt]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import probe
@@ -79,6 +80,18 @@ class ContainerTypes(ABC):
             self.bind(stmt.base.name, self.dict_with(base, stmt.key, value))
         elif isinstance(base, ty.Array) and base.dtype == object:
             self.bind(stmt.base.name, ty.UNKNOWN)
+
+    def dict_of(self, keys: Sequence[ir.Atom | None], values: Sequence[ty.Type]) -> ty.Dict:
+        """The type of `{key: value, **more}`; `more` has the key None."""
+        out: dict[Any, ty.Type] = {}
+        for k, t in zip(keys, values, strict=True):
+            if isinstance(k, ir.Const):
+                out[k.value] = t
+            elif k is None and isinstance(t, ty.Dict) and t.items is not None:
+                out |= dict(t.items)
+            else:
+                return ty.Dict(None)
+        return ty.Dict(tuple(out.items()))
 
     def dict_with(self, base: ty.Dict, key: ir.Key, value: ty.Type) -> ty.Type:
         if base.items is None or not isinstance(key, ir.Const):

@@ -190,7 +190,7 @@ def _class(t: ty.Type | None) -> type | None:
     match t:
         case ty.Array():
             return np.ndarray
-        case ty.Number(cls) | ty.Tuple(cls=cls):
+        case ty.Number(cls) | ty.Tuple(cls=cls) | ty.Other(cls):
             return cls
         case ty.List():
             return list

@@ -229,9 +229,6 @@ class Inference(MemberTypes):
                     item = i if item is None else ty.join(item, i)
                 return ty.List(item)
             case "dict":
-                if all(isinstance(k, ir.Const) for k in expr.keys):
-                    keys = [k.value for k in expr.keys if isinstance(k, ir.Const)]
-                    return ty.Dict(tuple(zip(keys, items, strict=True)))
-                return ty.Dict(None)
+                return self.dict_of(expr.keys, items)
             case _:
                 return ty.Other(set)

@@ -76,6 +76,9 @@ class ObjectTypes(ContainerTypes):
         args: Args,
         kwargs: Kwargs,
     ) -> ty.Type:
+        if cls is dict and args and kwargs:
+            self.target(stmt, Uncharted("dict", "it is given items and names", pending=True))
+            return ty.Dict(None)
         if (
             cls is dict
             and len(args) == 1

@@ -188,7 +188,8 @@ def _display(
 ) -> None:
     for k, a in enumerate(items):
         if isinstance(a, ir.Star) or (keys and keys[k] is None):
-            _bind(work, ir.unstar(a), ty.UNKNOWN)
+            if _holds_changeable(work.atom(ir.unstar(a))):
+                _bind(work, ir.unstar(a), ty.UNKNOWN)
             continue
         inner: ty.Type | None = ty.UNKNOWN
         match t:
@@ -217,6 +218,19 @@ def _container(work: Inference, expr: ir.Expr, target: Container, t: ty.Type) ->
         elif target.name == "get" and isinstance(old, ty.Dict) and changeable(t):
             assert isinstance(expr, ir.Method)
             _bind(work, a, work.dict_with(old, ir.unstar(expr.args[0]), t))
+
+
+def _holds_changeable(t: ty.Type | None) -> bool:
+    """Whether the items of a container can get other contents: a shallow copy has them too."""
+    match t:
+        case ty.List(item):
+            return changeable(item)
+        case ty.Tuple(items):
+            return any(map(changeable, items))
+        case ty.Dict(items):
+            return any(changeable(v) for _, v in items or ())
+        case _:
+            return changeable(t)
 
 
 def _item_type(t: ty.Type) -> ty.Type | None:

@@ -177,6 +177,7 @@ class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDis
                 or self.of_distribution(stmt)
                 or self.of_module(stmt)
                 or self.of_container(stmt)
+                or self.of_table(stmt)
                 or self.stored_by_call(stmt)
                 or self.read_by_call(stmt)
                 or self.changed_copy(stmt)

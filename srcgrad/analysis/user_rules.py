@@ -47,7 +47,8 @@ def call(
     else:
         bound = bind_library(entry, args, kwargs)
     if bound is None:
-        work.target(stmt, Uncharted(entry.name, "its arguments can't be told apart here"))
+        why = "its arguments can't be told apart here"
+        work.target(stmt, Uncharted(entry.name, why, work.taken_apart(args, kwargs)))
         return ty.UNKNOWN
     work.target(stmt, Library(entry, bound, opaque=inspect.isroutine(value) and _is_python(value)))
     return ty.UNKNOWN

@@ -15,7 +15,7 @@ from srcgrad.frontend import loops
 from srcgrad.frontend.expressions import ref, test
 from srcgrad.frontend.resolve import builtin
 from srcgrad.frontend.scope import Scope, atom, expression, lowers
-from srcgrad.frontend.sources import as_generator, source_of, stored_names
+from srcgrad.frontend.sources import as_generator, makes_items, source_of, stored_names
 from srcgrad.ir.nodes import (
     MISSING,
     Assign,
@@ -124,6 +124,9 @@ def consume(scope: Scope, node: ast.Call, target: Any) -> Expr | None:
     """A call that runs a generator, or `map`, at once; None for any other call."""
     if not node.args or isinstance(node.args[0], ast.Starred):
         return None
+    adds = isinstance(node.func, ast.Attribute) and node.func.attr in ("extend", "update")
+    if adds and isinstance(node.args[0], ast.Call) and makes_items(scope, node.args[0]):
+        return _listed(scope, node)
     generator = as_generator(scope, node.args[0])
     if generator is None:
         return None
@@ -131,7 +134,7 @@ def consume(scope: Scope, node: ast.Call, target: Any) -> Expr | None:
         return _sum(scope, node, generator)
     if target in (builtins.any, builtins.all) and len(node.args) == 1:
         return _any_all(scope, generator, target is builtins.any)
-    joins = isinstance(node.func, ast.Attribute) and node.func.attr in ("join", "extend")
+    joins = isinstance(node.func, ast.Attribute) and node.func.attr in ("join", "extend", "update")
     if joins or target in _EAGER or target in _STACKING:
         return _collected(scope, node, generator, target)
     if target is np.fromiter:
@@ -148,6 +151,14 @@ def _collected(scope: Scope, node: ast.Call, generator: ast.GeneratorExp, target
         func = ast.copy_location(ast.Attribute(obj, func.attr, ast.Load()), func)
     items = ref(as_list(scope, generator), generator)
     again = ast.Call(func, [items, *node.args[1:]], node.keywords)
+    return expression(scope, ast.copy_location(again, node))
+
+
+def _listed(scope: Scope, node: ast.Call) -> Expr:
+    """`rows.extend(zip(a, b))` takes the items from a list: nobody else holds the iterator."""
+    whole = ast.Call(ref(builtin("list"), node), [node.args[0]], [])
+    items = ast.copy_location(whole, node.args[0])
+    again = ast.Call(node.func, [items, *node.args[1:]], node.keywords)
     return expression(scope, ast.copy_location(again, node))
 
 

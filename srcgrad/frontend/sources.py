@@ -104,12 +104,13 @@ def _sequence(scope: Scope, node: ast.expr) -> Source:
     ):
         count = Const(len(node.elts))
         return Source(lambda: count, lambda at: Index(found, at))
-    fresh = isinstance(node, ast.Call) and _makes_items(scope, node)
+    fresh = isinstance(node, ast.Call) and makes_items(scope, node)
     make = builtin("list") if fresh else helper("sequence")  # nobody else holds the iterator
     return _indexed(scope, scope.keep(node, Call(make, (found,))), node)
 
 
-def _makes_items(scope: Scope, node: ast.Call) -> bool:
+def makes_items(scope: Scope, node: ast.Call) -> bool:
+    """Whether a call makes an iterator of items, such as `zip`."""
     target = callee(scope, node.func)
     makers = (*_COMBINING, *_STEPPING, *sources.ITERATORS)
     return any(target is maker for maker in makers)

@@ -283,6 +283,22 @@ def generic(t: Type) -> Type:
     return inner if _has_methods(inner) else UNKNOWN
 
 
+def generic_rest(t: Type) -> Type:
+    """What generic mode knows of `*args` and `**kwargs`: how many there are, and their names.
+
+    Example:
+        >>> generic_rest(Tuple((Number(float), Literal("a"))))
+        Tuple(items=(Unknown(), Literal(value='a')), cls=<class 'tuple'>)
+    """
+    match t:
+        case Tuple(items, cls):
+            return Tuple(tuple(map(generic, items)), cls)
+        case Dict(items) if items is not None:
+            return Dict(tuple((k, generic(v)) for k, v in items))
+        case _:
+            return generic(t)
+
+
 def _has_methods(t: Type) -> bool:
     """Whether a value has methods of a user's own, or holds something that has."""
     match t:

@@ -86,6 +86,7 @@ class Entry:
     note: str = ""
     zero: frozenset[str] = frozenset()  # parameters in which the derivative is zero
     lanes: bool = False  # element by element, so that lane masks pass, though not "elementwise"
+    of_parts: bool = False  # takes structures: a cotangent has the argument's, and is never summed
     # Rules for calls with so many positional arguments, or with a keyword argument, where that
     # makes another function of it (`max(xs)`, `max(x, y)`); see `for_call`.  "complex": for an
     # argument that may be complex, of a function that is constant on real numbers.
@@ -256,6 +257,7 @@ def linear(
     zero: tuple[str, ...] = (),
     writes: tuple[str, ...] = (),
     lanes: bool = False,
+    of_parts: bool = False,
     register: bool = True,
     **formulas: str | None,
 ) -> Entry:
@@ -273,6 +275,7 @@ def linear(
         writes=writes,
         zero=_zero(params, zero, formulas),
         lanes=lanes,
+        of_parts=of_parts,
     )
     return add(entry) if register else entry
 

@@ -12,13 +12,24 @@ from srcgrad.runtime import support
 _A = np.array([1.0, -2.0, 0.5])
 _B = np.array([0.3, 0.1, 2.0])
 
-linear(support.add, "a, b", a="g", b="g", at=[(1.5, 2.0), (_A, _B), ([1.0, _A], [2.0, _B])])
-linear(support.own, "x", x="g", at=[(1.5,), (_A,)])
-linear(support.own_parts, "ct", ct="g", at=[(1.5,), (_A,), ([1.0, _A],)])
-linear(support.gradient, "ct, x", ct="g", zero=("x",), at=[(1.5, 2.0), (_A, _B)])
-linear(support.like, "ct, x", ct="g", zero=("x",), at=[(_A, _B)])
-linear(support.private, "x", x="g", at=[(1.5,), (_A,)])
-linear(support.tangent_like, "t, v", t="g", zero=("v",), at=[(_A, _B)])
+_PARTS = [1.5, _A]
+
+linear(
+    support.add, "a, b", a="g", b="g", of_parts=True, at=[(1.5, 2.0), (_A, _B), (_PARTS, _PARTS)]
+)
+linear(support.own, "x", x="g", of_parts=True, at=[(1.5,), (_A,), (_PARTS,)])
+linear(support.own_parts, "ct", ct="g", of_parts=True, at=[(1.5,), (_A,), (_PARTS,)])
+linear(
+    support.gradient, "ct, x", ct="g", zero=("x",), of_parts=True,
+    at=[(1.5, 2.0), (_A, _B), (_PARTS, _PARTS)],
+)  # fmt: skip
+linear(support.like, "ct, x", ct="g", zero=("x",), of_parts=True, at=[(_A, _B), (_PARTS, _PARTS)])
+linear(support.private, "x", x="g", of_parts=True, at=[(1.5,), (_A,), (_PARTS,)])
+linear(support.tangent_like, "t, v", t="g", zero=("v",), of_parts=True, at=[(_A, _B)])
+linear(
+    support.match_parts, "ct, x", ct="support.match_parts(g, ct)", zero=("x",), of_parts=True,
+    at=[(1.5, 2.0), (_PARTS, _PARTS)],
+)  # fmt: skip
 
 linear(
     support.last_written,
@@ -65,7 +76,6 @@ _parallel(support.item_add, "a, key, ct", "a")
 _parallel(support.item_added_back, "a_bar, key, ct")
 _parallel(support.parts_of, "x")
 _parallel(support.put_parts, "x, kept", "x")
-_parallel(support.get_add, "a, key, ct", "a")
 _parallel(support.attr_add, "a, name, ct", "a")
 _parallel(support.attributes, "x, name")
 _parallel(support.alias_bar, "a, a_bar")

@@ -290,12 +290,6 @@ def item_add(a: Any, key: Any, g: Any) -> None:
     a[key] = accumulate(a[key], g)
 
 
-def get_add(a: Any, key: Any, g: Any) -> None:
-    """`item_add` for `d.get(key)`."""
-    if key in a:
-        item_add(a, key, g)
-
-
 def attr_add(a: Any, name: str, g: Any) -> None:
     """Add g to one attribute of an adjoint."""
     if g is None or a is None:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import Fields, of_kind, own
+from srcgrad.runtime.support.adjoints import Fields, is_number, of_kind, own, part
+from srcgrad.runtime.support.elementwise import match
 
 
 def sequence(x: Any) -> Any:
@@ -111,6 +112,19 @@ def without_keys(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
 # Both give their argument itself or a list of its keys: to the compiler, another name for it.
 sequence.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 unpacked.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
+
+
+def match_parts(ct: Any, x: Any) -> Any:
+    """A cotangent of the kind of x: real parts where x, or a part of it, is real.
+
+    >>> match_parts([1.0 + 2.0j, None], (3.0, 4))
+    [1.0, None]
+    """
+    if isinstance(ct, list | tuple):
+        return of_kind(ct, (match_parts(c, part(x, k)) for k, c in enumerate(ct)))
+    if isinstance(ct, dict):
+        return {k: match_parts(c, x[k]) for k, c in ct.items()}
+    return match(ct, x) if is_number(ct) or isinstance(ct, np.ndarray) else ct
 
 
 def own_parts(ct: Any) -> Any:

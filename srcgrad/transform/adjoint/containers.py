@@ -43,9 +43,9 @@ class Containers(Places):
             if self.unit.kind(expr.obj.name) != "memory":
                 self.own_container(expr.obj.name)
             key = self.primal(ir.unstar(expr.args[0]))
-            self.emit(
-                ast.Expr(self.module.support("get_add", self.bar_node(expr.obj.name), key, g))
-            )
+            bar = self.bar_node(expr.obj.name)
+            added = ast.Expr(self.module.support("item_add", bar, key, g))
+            self.emit(ast.If(ast.Compare(key, [ast.In()], [bar]), [added], []))
         if len(expr.args) > 1:
             default = ir.unstar(expr.args[1])
             if self.unit.is_active(default):

@@ -273,6 +273,8 @@ class Values(Containers):
     ) -> tuple[ast.expr, bool]:
         """Sum a contribution down to the shape of its operand."""
         t, result = self.unit.facts.of(operand), self.unit.type(name)
+        if term.entry.of_parts:
+            return self.module.support("match_parts", node, self.shape_of(operand)), fresh
         if isinstance(t, ty.Number) and isinstance(result, ty.Array):
             total = self.module.numpy("sum", node)
             real = _complex(result) and not issubclass(t.cls, complex | np.complexfloating)
