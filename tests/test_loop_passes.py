@@ -181,6 +181,32 @@ def steps(p, c):
     return np.sum(y)
 
 
+def chain(p, c):
+    a, b = p[0].copy(), np.empty(p.shape[1])
+    for t in range(1, p.shape[0]):
+        s = 0.0
+        for i in range(a.shape[0]):
+            s += a[i]
+        for i in range(a.shape[0]):
+            a[i] /= s
+        for j in range(a.shape[0]):
+            v = 0.0
+            for i in range(a.shape[0]):
+                v += a[i] * c[i % 3, j]
+            b[j] = v * p[t, j]
+        for j in range(a.shape[0]):
+            a[j] = b[j]
+    return a[0] * a[1]
+
+
+def table(p, c):
+    d = np.ones((p.shape[0], p.shape[1]))
+    for i in range(1, p.shape[0]):
+        for j in range(1, p.shape[1]):
+            d[i, j] = c[0, j] * d[i - 1, j] * d[i, j - 1] + p[i, j]
+    return d[-1, -1]
+
+
 def paths(p, c):
     d, e = p[0].copy(), np.empty(p.shape[1])
     for t in range(1, p.shape[0]):
@@ -220,6 +246,8 @@ PROGRAMS = (
     paths,
     clipped,
     steps,
+    table,
+    chain,
 )
 NAMES = sorted({one.__name__ for one in loops.PASSES} - {"parallel"})  # see test_parallel.py
 

@@ -4,6 +4,7 @@ share       an element that is read twice is kept once
 fuse        a loop whose iterations are independent is reversed iteration by iteration
 dead        what nobody reads is not computed
 replay      what a round computes is computed again from its state, where that is kept for less
+standing    what is in an array until the end is read from there, not kept
 reread      what was read from an array that is put back is read again, not kept
 once        an element that every round of a loop changes is kept before the loop
 merge       additions to one place that follow one another become one
@@ -43,11 +44,12 @@ from srcgrad.transform.loops.regroup import regroup
 from srcgrad.transform.loops.replay import replay
 from srcgrad.transform.loops.reread import reread
 from srcgrad.transform.loops.share import share
+from srcgrad.transform.loops.standing import standing
 from srcgrad.transform.loops.stop import stop
 
 PASSES = (
-    share, dead, fuse, dead, replay, dead, reread, once, merge, guard, ascending, first, anew,
-    distribute, dead, hoist, invariant, parallel, stop, last, regroup,
+    share, dead, fuse, dead, replay, dead, standing, reread, once, merge, guard, ascending, first,
+    anew, distribute, dead, hoist, invariant, parallel, stop, last, regroup,
 )  # fmt: skip
 skipped: set[str] = set()  # names of passes that are turned off
 

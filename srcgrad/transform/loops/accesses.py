@@ -60,6 +60,13 @@ class Function:
         found.update(a.arg for a in asts.walk(self.node.args) if isinstance(a, ast.arg))
         return found
 
+    @cached_property
+    def counters(self) -> set[str]:
+        """The names that only loops bind, as their counters."""
+        loops = (s.target for s in self.statements if isinstance(s, ast.For))
+        found = Counter(t.id for t in loops if isinstance(t, ast.Name))
+        return {name for name, times in found.items() if times == self.bindings[name]}
+
     def summary(self, block: Iterable[ast.stmt]) -> Summary:
         """What statements do."""
         out = Summary()
