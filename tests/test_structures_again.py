@@ -84,3 +84,35 @@ def of_pairs(x: Any) -> Any:
 @pytest.mark.parametrize("fn", [named, copied, of_pairs])
 def test_dicts_of_items_and_names(fn: Any, specialize: bool) -> None:
     sg.check_grads(fn, (1.3,), order=1, specialize=specialize)
+
+
+def default_of(d: Any, x: Any) -> Any:
+    return d.get("a", x) ** 2
+
+
+def default_by_name(d: Any, x: Any, key: str) -> Any:
+    return d.get(key, x) * x
+
+
+@pytest.mark.parametrize("specialize", [True, False])
+@pytest.mark.parametrize(
+    ("fn", "args", "wrt"),
+    [
+        (default_of, ({}, 2.0), (0, 1)),
+        (default_of, ({"b": 2}, 2.0), 1),
+        (default_of, ({"b": 2.0}, 2.0), 1),
+        (default_of, ({"a": 2.0}, 2.0), (0, 1)),
+        (default_by_name, ({}, 3.0, "r"), (0, 1)),
+        (default_by_name, ({"r": 2}, 3.0, "s"), 1),
+        (default_by_name, ({"r": 2}, 3.0, "r"), 1),
+        (default_by_name, ({"r": 2.0}, 3.0, "s"), (0, 1)),
+    ],
+)
+def test_defaults_of_what_is_not_in_a_dict(fn: Any, args: Any, wrt: Any, specialize: bool) -> None:
+    sg.check_grads(fn, args, wrt=wrt, specialize=specialize, order=1)
+
+
+def test_get_with_a_key_that_is_known_is_the_item() -> None:
+    df = sg.grad(default_of, wrt=(0, 1))
+    assert df({"a": 3.0}, 2.0) == ({"a": 6.0}, 0.0)
+    assert ".get(" not in df.source

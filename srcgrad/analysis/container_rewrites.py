@@ -15,6 +15,8 @@ from srcgrad.frontend.resolve import builtin, helper
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
+_READERS = frozenset(("get", "keys", "values", "items", "copy", "index", "count"))
+
 
 @dataclass
 class ContainerRewrites(Rewrites):
@@ -98,6 +100,19 @@ class ContainerRewrites(Rewrites):
         made = ir.Call(ir.Global(root, ("value",), t.cls), (), tuple(items))
         self.changed = True
         return [*out, replace(stmt, value=made)]
+
+    def of_known(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
+        """`table.get("a", x)` for a dict of known keys is `table["a"]`, or x."""
+        match stmt:
+            case ir.Assign(value=ir.Method(ir.Var() as obj, "get", (ir.Const(key), *rest), ())):
+                t = self.facts.of(obj)
+                if not isinstance(t, ty.Dict) or t.items is None or self.grows(obj):
+                    return None
+                default = ir.unstar(rest[0]) if rest else ir.Const(None)
+                found: ir.Expr = ir.Index(obj, ir.Const(key)) if key in dict(t.items) else default
+                self.changed = True
+                return [replace(stmt, value=found)]
+        return None
 
     def of_container(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
         """`rows.pop()` for its effect takes the item; `table.update(a=x)` stores it."""
@@ -275,7 +290,7 @@ class ContainerRewrites(Rewrites):
             if isinstance(s, ir.Store) and s.base == a:
                 return True
             value = getattr(s, "value", None)
-            if isinstance(value, ir.Method) and value.obj == a:
+            if isinstance(value, ir.Method) and value.obj == a and value.name not in _READERS:
                 return True
         return False
 

@@ -178,6 +178,7 @@ class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDis
                 or self.of_module(stmt)
                 or self.of_container(stmt)
                 or self.of_table(stmt)
+                or self.of_known(stmt)
                 or self.stored_by_call(stmt)
                 or self.read_by_call(stmt)
                 or self.changed_copy(stmt)

@@ -60,12 +60,15 @@ class Containers(Libraries):
                 self.bind(stmt, syn.call(target.name, self.dot(source, 1)))
             return
         assert isinstance(expr, ir.Method)
+        if target.name == "get" and len(expr.args) > 1:
+            self.bind(stmt, self.got(expr))
+            return
         if not self.active(expr.obj):
             self.bind_zero(stmt)
             return
         if target.name in ("pop", "get", "copy", "setdefault", "values", "items"):
             args: list[ast.expr] = [self.primal(ir.unstar(a)) for a in expr.args]
-            if target.name in ("get", "setdefault") and len(args) > 1:
+            if target.name == "setdefault" and len(args) > 1:
                 args[1] = self.dot(ir.unstar(expr.args[1]))
             method = ast.Attribute(self.dot(expr.obj), target.name, ast.Load())
             if target.name in ("values", "items"):
@@ -76,6 +79,18 @@ class Containers(Libraries):
             self.bind(stmt, ast.Call(method, args, []))
             return
         raise self.no_rule(stmt, expr, Uncharted(f"the method {target.name}", ""))
+
+    def got(self, expr: ir.Method) -> ast.expr:
+        """The tangent of `d.get(key, default)`: of the item, if it is there."""
+        key, default = (ir.unstar(a) for a in expr.args)
+        item: ast.expr
+        if self.active(expr.obj):
+            item = ast.Subscript(self.dot(expr.obj), self.primal(key), ast.Load())
+        else:
+            value = ast.Subscript(self.primal(expr.obj), self.primal(key), ast.Load())
+            item = self.support("full_tangent", syn.number(None), value)
+        there = ast.Compare(self.primal(key), [ast.In()], [self.primal(expr.obj)])
+        return ast.IfExp(there, item, self.dot(default, 1))
 
     def effect(self, stmt: ir.Effect | ir.Assign) -> None:
         target = self.unit.facts.targets.get(stmt.sid)
