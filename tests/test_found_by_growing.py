@@ -247,3 +247,110 @@ def nothing_masked(x):
 def test_putting_no_values_is_refused(fn, typed):
     with pytest.raises(sg.SrcgradError, match="no values at all"):
         sg.grad(fn, specialize=typed)(Z[0])
+
+
+# ---- parts of arrays that are added to where an index names them twice ---
+
+
+def added_to_a_row(z):
+    z[1][[0, 0, 2]] -= z[0]
+    return np.sum(z * z)
+
+
+def scaled_in_a_row(z):
+    u = z[1]
+    for i in range(2):
+        u[[0, 0, 1]] *= z[0, i] * u[i]
+        u[[2, 1]] /= 2.0 + z[0, :2]
+        u = u * z[0]
+    return np.sum(z * z * u)
+
+
+def reversed_part(z):
+    z[1][1:][[0]] **= 2
+    z[0][::-1][np.array([1, 1])] += z[1, :2]
+    z[0][z[0] > 0] -= z[1, 0] * z[1, 1]
+    return np.sum(z * z)
+
+
+@pytest.mark.parametrize("fn", [added_to_a_row, scaled_in_a_row, reversed_part])
+def test_parts_named_twice(fn):
+    check(fn, Z)
+
+
+# ---- an adjoint that is one number, where an array is needed ---
+
+
+def joined_in_a_branch(x):
+    if x[0] < 0.0:
+        w = x
+    else:
+        w = np.concatenate((x, x))[:3] + x
+    return np.sum(w)
+
+
+def joined_in_a_loop(x):
+    s = 0.0
+    for i in range(3):
+        w = np.concatenate((x[:1], x[1:])) + x
+        s += np.sum(w) * x[i]
+    return s
+
+
+def joined_in_either(x):
+    s = 0.0
+    for i in range(3):
+        if i > 1:
+            w = np.concatenate((x[:1], x[1:])) + x
+        else:
+            w = x - np.cumsum(x)
+        s += np.sum(w) * x[i]
+    return s
+
+
+@pytest.mark.parametrize("fn", [joined_in_a_branch, joined_in_a_loop, joined_in_either])
+def test_adjoints_that_are_one_number(fn):
+    check(fn, Z[0])
+
+
+# ---- unpacking for its errors, integers in the place of floats, names that nothing binds ------------
+
+
+def unpacked(z):
+    rows = [row for row in z[0, 1:]]
+    a, _ = rows
+    return a * a
+
+
+def integers_or_floats(z):
+    w = z[0].ravel()[None]
+    v = np.arange(3)
+    w[-1] *= 0.3
+    y, v, w = v, w, z[1]
+    for _, row in zip(w, y, strict=True):
+        for row in v:
+            p = w
+    return np.sum(row**2) + np.sum(w * p)
+
+
+@pytest.mark.parametrize("fn", [unpacked, integers_or_floats])
+def test_shadows_that_are_not_made(fn):
+    check(fn, Z)
+
+
+def never_bound(x):
+    s = 1.0
+    for k in range(2):
+        s = s * x[k]
+        if s < 10.0:
+            t = s
+            break
+        s = s * t
+    return s
+
+
+def test_a_name_that_nothing_binds_raises_where_it_is_read():
+    check(never_bound, Z[0])
+    for typed in (True, False):
+        with pytest.raises(UnboundLocalError):
+            sg.grad(never_bound, specialize=typed)(20.0 + Z[0])

@@ -204,27 +204,37 @@ class NeedsTable(Again):
             if self.unit.fx.memory(stmt.target.name):
                 out.contents.add(self.unit.fx.root(stmt.target.name))
 
-    def thin_needs(self, v: ir.Var) -> set[str]:
+    def thin_needs(self, v: ir.Var, seen: frozenset[str] = frozenset()) -> set[str]:
         """Whose shapes turn one number back into an array where that becomes necessary."""
         unit = self.unit
         defs = unit.defs.get(v.name, [])
-        if len(defs) == 1 and isinstance(defs[0], ir.Assign) and isinstance(defs[0].value, ir.Var):
-            if not unit.loops[defs[0].sid] and v.name not in unit.params:
-                return self.shapes_of([v]) | self.thin_needs(defs[0].value)
-        call = unit.facts.targets.get(defs[0].sid) if len(defs) == 1 else None
-        if not isinstance(call, Library) or not isinstance(defs[0], ir.Assign):
+        # Of several values, or of one in a loop, the one that v has may be an earlier one.
+        only = len(defs) == 1 and not unit.loops[defs[0].sid] and v.name not in unit.params
+        out = set() if only else self.shapes_of([v])
+        if v.name not in seen:
+            for definition in defs:
+                out |= self._thin_through(v, definition, seen | {v.name})
+        return out
+
+    def _thin_through(self, v: ir.Var, definition: ir.Stmt, seen: frozenset[str]) -> set[str]:
+        """The same where v has the value of this definition."""
+        unit = self.unit
+        if not isinstance(definition, ir.Assign):
             return self.shapes_of([v])
-        if unit.loops[defs[0].sid] or v.name in unit.params:
-            return self.shapes_of([v])  # the value may be of an earlier definition
+        if isinstance(definition.value, ir.Var):
+            return self.shapes_of([v]) | self.thin_needs(definition.value, seen)
+        call = unit.facts.targets.get(definition.sid)
+        if not isinstance(call, Library):
+            return self.shapes_of([v])
         out: set[str] = set()
         result = unit.type(v.name)
-        for term in self.library_terms(defs[0], defs[0].value, call):
+        for term in self.library_terms(definition, definition.value, call):
             if not isinstance(term.operand, ir.Var):
                 return self.shapes_of([v])
             if not takes_thin(term, unit.type(term.operand.name), result):
                 return self.shapes_of([v])
             if stays_thin(unit.facts, term, result) or source(term) is not None:
-                out |= self.thin_needs(term.operand)
+                out |= self.thin_needs(term.operand, seen)
         return out
 
     def library_terms(self, stmt: ir.Stmt, expr: ir.Expr, call: Library) -> list[Term]:
@@ -292,6 +302,7 @@ class NeedsTable(Again):
             reads_old = self.unit.is_active(stmt.value) or stmt.op not in ("mul", "truediv")
             if reads_old and isinstance(stmt.base, ir.Var):
                 out.contents.add(self.unit.fx.root(stmt.base.name))
+                out.before |= self.roots_of([stmt.base])[0]
 
     def _effect(self, stmt: ir.Effect, out: Needs) -> None:
         target = self.unit.facts.targets.get(stmt.sid)

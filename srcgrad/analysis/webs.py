@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from srcgrad.analysis.unbound import raising
 from srcgrad.ir import nodes as ir
 from srcgrad.ir.rebuild import map_own, with_blocks
 
@@ -50,6 +51,7 @@ class _Reaching:
     rebinds: Callable[[ir.Assign], bool]
     parent: dict[Def, Def] = field(default_factory=dict)
     use: dict[tuple[int, str], Def] = field(default_factory=dict)
+    bare: set[tuple[int, str]] = field(default_factory=set)  # reads that nothing was seen to reach
     loops: list[_Loop] = field(default_factory=list)
     seen: list[list[Env]] = field(default_factory=list)  # environments inside each open `try`
     heads: dict[int, Env] = field(default_factory=dict)  # what reaches the head of each loop
@@ -72,6 +74,7 @@ class _Reaching:
     def read(self, sid: int, name: str, env: Env) -> None:
         reaching = env.get(name)
         if not reaching:
+            self.bare.add((sid, name))
             return
         first, *others = sorted(reaching) if len(reaching) > 1 else reaching
         self.find(first)
@@ -191,6 +194,10 @@ def split(fn: ir.Function, rebinds: Callable[[ir.Assign], bool] = lambda _: Fals
     fn = replace(fn, body=_reachable(fn.body))
     names = [p.name for p in fn.params] + list(fn.free)
     flow = _flow(fn, names, rebinds)
+    unbound = dict(sorted(flow.bare - flow.use.keys(), reverse=True))
+    if unbound:
+        fn = replace(fn, body=_reachable(raising(fn.body, unbound)))
+        flow = _flow(fn, names, rebinds)
     shared = _shared_targets(fn, flow)
     if shared:
         fn = replace(fn, body=_counted(fn.body, shared, 1 + max(s.sid for s in ir.walk(fn.body))))

@@ -20,6 +20,15 @@ class Memory(Stores):
         """The target has a shadow: it is the cotangent, complete, of the fresh array."""
         name = stmt.target.name
         alias = self.unit.aliases(stmt)
+        if alias is not None and not self.unit.is_active(alias):
+            alias = None  # of integers, where there are floats at other times
+        if (
+            alias is not None
+            and not self.unit.readers.get(name)
+            and stmt.sid not in self.found.pairs
+        ):
+            self.undo(stmt)  # made for its errors alone: it has no shadow
+            return
         if is_imaginary_part(self.unit.facts, stmt):
             raise self.unsupported(
                 stmt,

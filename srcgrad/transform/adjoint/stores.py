@@ -124,13 +124,6 @@ class Stores(Values):
         from srcgrad.analysis.partials import vjp_term
 
         assert stmt.op is not None and isinstance(stmt.base, ir.Var)
-        entry = self.unit.program.rule(OPERATORS[stmt.op])
-        if entry is None or entry.params is None:
-            raise self.no_rule(stmt, stmt.value, Uncharted(f"the operator {stmt.op}", ""))
-        one, two = list(entry.params.parameters)[:2]
-        held = f"%held{stmt.sid}"
-        self.unit.facts.types[held] = place if not isinstance(place, ty.Unknown) else ty.UNKNOWN
-        call = Library(entry, ((one, ir.Var(held)), (two, stmt.value)))
         bar = self.bar_node(stmt.base.name)
         g = syn.name(self.text.names.temporary() + "_bar")
         key = self.key_value(stmt.key)
@@ -139,6 +132,25 @@ class Stores(Values):
         self.emit(syn.assign(g, once or self.module.support("last_written", bar, key)))
         self.emit(syn.assign(whole, syn.number(0.0)))
         self.undo(stmt)
+
+        def scatter(node: ast.expr) -> None:
+            if basic:
+                self.emit(syn.augment(whole, ast.Add(), node))
+            else:
+                self.emit(ast.Expr(self.module.support("item_add", bar, key, node)))
+
+        if stmt.op in ("add", "sub"):
+            node: ast.expr = g if stmt.op == "add" else syn.negative(g)
+            self.store_contribution(stmt.value, node, ty.UNKNOWN, False)
+            scatter(g)
+            return
+        entry = self.unit.program.rule(OPERATORS[stmt.op])
+        if entry is None or entry.params is None:
+            raise self.no_rule(stmt, stmt.value, Uncharted(f"the operator {stmt.op}", ""))
+        one, two = list(entry.params.parameters)[:2]
+        held = f"%held{stmt.sid}"
+        self.unit.facts.types[held] = place if not isinstance(place, ty.Unknown) else ty.UNKNOWN
+        call = Library(entry, ((one, ir.Var(held)), (two, stmt.value)))
         gathered = self.text.names.temporary()
         self.emit(syn.assign(gathered, syn.expr("a + 0.0", a=old)))
         self.text.printed[held] = gathered
@@ -153,11 +165,7 @@ class Stores(Values):
             if param == two:
                 self.store_contribution(stmt.value, node, ty.UNKNOWN, False)
             else:
-                node = self.module.support("unbroadcast", node, syn.name(gathered))
-                if basic:
-                    self.emit(syn.augment(whole, ast.Add(), node))
-                else:
-                    self.emit(ast.Expr(self.module.support("item_add", bar, key, node)))
+                scatter(self.module.support("unbroadcast", node, syn.name(gathered)))
 
     def store_unknown(self, stmt: ir.Store | ir.StoreAttr) -> None:
         """A store into something of unknown type, into a container, or of an attribute."""
