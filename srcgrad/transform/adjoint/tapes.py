@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -69,8 +70,8 @@ class Tapes:
         for slot, dtype in self._pending.get(loop, ()):
             extents = [asts.copied(e) for e in self.arrays[slot].extents]
             shape = extents[0] if len(extents) == 1 else syn.tuple_of(extents)
-            made = self.text.module.numpy("empty", shape, syn.expr(dtype))
-            out.append(syn.assign(slot, made))
+            kind = [] if dtype == "np.float64" else [syn.expr(dtype)]
+            out.append(syn.assign(slot, self.text.module.numpy("empty", shape, *kind)))
         return out
 
     # ---- loops ----
@@ -111,8 +112,35 @@ class Tapes:
                     return None
                 index, extent = minus(index, low), minus(extent, low)
             indices.append(index)
-            extents.append(_not_negative(extent))
+            extents.append(_not_negative(extent, self._lengths))
         return Nest(loops[0], indices, extents)
+
+    @cached_property
+    def _lengths(self) -> set[str]:
+        """The names, as they are printed, that are only ever bound to lengths of arrays."""
+        unit = self.unit
+        return {
+            self.text.var(name)
+            for name, defs in unit.defs.items()
+            if not ir.Var(name).is_temp
+            and name not in unit.params
+            and all(map(self._is_length, defs))
+        }
+
+    def _is_length(self, stmt: ir.Stmt) -> bool:
+        match stmt:
+            case ir.Assign(value=ir.Index(ir.Var(shape), ir.Const(int()))):
+                of = self.unit.defs.get(shape, ())
+                return len(of) == 1 and self._is_shape(of[0])
+            case ir.Assign(value=ir.Call(ir.Global(value=fn), (ir.Var(),), ())):
+                return fn is len
+        return False
+
+    def _is_shape(self, stmt: ir.Stmt) -> bool:
+        match stmt:
+            case ir.Assign(value=ir.Attr(ir.Var(x), "shape")):
+                return isinstance(self.unit.type(x), ty.Array)
+        return False
 
     def _range(self, s: ir.For, outer: ir.For, ranges: dict[str, Interval]) -> Interval | None:
         """The least and largest value of a loop's counter."""
@@ -301,9 +329,11 @@ def _is_small(low: ast.expr) -> bool:
     return 0 <= low.value <= 2
 
 
-def _not_negative(extent: ast.expr) -> ast.expr:
+def _not_negative(extent: ast.expr, lengths: set[str]) -> ast.expr:
     """Lengths and literals are never negative; anything else may be."""
     match extent:
+        case ast.Name(name) if name in lengths:
+            return extent
         case ast.Constant(int(k)):
             return syn.number(max(k, 0))
         case ast.Subscript(ast.Attribute(_, "shape")) | ast.Call(ast.Name("len")):

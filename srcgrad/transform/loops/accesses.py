@@ -151,8 +151,26 @@ class Function:
                     [ast.Name(name)],
                     ast.Call(ast.Attribute(ast.Name("np"), "empty" | "zeros"), [shape, *_]),
                 ) if self.bindings[name] == 1:
-                    found[name] = _extents(shape)
+                    found[name] = _extents(shape, self._lengths)
         return {name: k for name, k in found.items() if k > 0}
+
+    @cached_property
+    def _lengths(self) -> set[str]:
+        """The names that are bound once, to the extent of an array."""
+        found: set[str] = set()
+        shapes: set[str] = set()
+        for s in self.statements:
+            match s:
+                case ast.Assign([ast.Name(name)], ast.Attribute(_, "shape")):
+                    shapes.add(name)
+                case (
+                    ast.Assign([ast.Name(name)], ast.Subscript(ast.Attribute(_, "shape")))
+                    | ast.Assign([ast.Name(name)], ast.Call(ast.Name("len")))
+                ):
+                    found.add(name)
+                case ast.Assign([ast.Tuple(names)], ast.Name(shape)) if shape in shapes:
+                    found |= {n.id for n in names if isinstance(n, ast.Name)}
+        return {n for n in found if self.bindings[n] == 1}
 
     def root(self, name: str) -> str:
         return self.aliases.get(name, name)
@@ -207,11 +225,13 @@ class Function:
         return name
 
 
-def _extents(shape: ast.expr) -> int:
+def _extents(shape: ast.expr, lengths: set[str]) -> int:
     """How many numbers a shape has; 0 when that can't be seen."""
     match shape:
         case ast.Tuple(items):
             return len(items)
+        case ast.Name(name) if name in lengths:
+            return 1
         case ast.Constant(int()) | ast.Subscript(ast.Attribute(_, "shape")) | ast.BinOp():
             return 1
         case ast.Call(ast.Name("max" | "len")):
