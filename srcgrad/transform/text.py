@@ -68,6 +68,7 @@ class Text:
     is_replaced: Callable[[ir.Stmt], bool] = lambda _: False
     is_hooked: Callable[[ir.Stmt], bool] = lambda _: False  # is something written beside it
     handling: Callable[[ir.Try, int], list[ast.stmt]] = lambda *_: []
+    stands_aside: bool = False  # what `before` writes leaves the values of all variables alone
 
     # ---- atoms and expressions ----
 
@@ -273,9 +274,11 @@ class Text:
                 continue
             if isinstance(stmt, ir.Assign) and self.may_wait(stmt, here):
                 own = self.before(stmt)
-                if own or self.is_replaced(stmt) or stmt.target.name in self.named:
+                stays = self.is_replaced(stmt) or stmt.target.name in self.named
+                if stays or (own and not self.stands_aside):
                     out += self.emit(stmt, own)
                     continue
+                out += own
                 self.wait(stmt)
                 continue
             out += self.emit(stmt)
@@ -373,7 +376,7 @@ class Text:
                 body, orelse = self.block(stmt.body), self.block(stmt.orelse)
                 return [*pre, *syn.conditional(test, body, orelse)]
             case ir.For():
-                rng = self.range(stmt.start, stmt.stop, stmt.step)
+                rng = syn.counted(*map(self.atom, (stmt.start, stmt.stop, stmt.step)))
                 pre = self.flush(stmt, force=True)
                 target = ast.Name(self.var(stmt.target.name), ast.Store())
                 body = self.block(stmt.body) or [ast.Pass()]
@@ -445,9 +448,6 @@ class Text:
         if not handlers and not final:  # what stood in `finally` has no effect here
             return body
         return [ast.Try(body or [ast.Pass()], handlers, self.block(stmt.orelse), final)]
-
-    def range(self, start: ir.Atom, stop: ir.Atom, step: ir.Atom) -> ast.expr:
-        return syn.counted(*map(self.atom, (start, stop, step)))
 
 
 __all__ = ["Pending", "Text", "User", "binary", "bound_atoms"]

@@ -7,8 +7,8 @@ import math
 
 def normal_cdf_tangent(z, z_dot):
     t1 = math.sqrt(2.0)
-    t3 = math.erf(z / t1)
-    return 0.5 * (1.0 + t3), z_dot / t1 * math.exp(-(z / t1) * (z / t1)) / math.sqrt(math.pi)
+    t2 = math.erf(z / t1)
+    return 0.5 * (1.0 + t2), z_dot / t1 * math.exp(-(z / t1) * (z / t1)) / math.sqrt(math.pi)
 
 
 def call_price_jvp(tangents, spot, strike, rate, volatility, expiry):
@@ -17,26 +17,26 @@ def call_price_jvp(tangents, spot, strike, rate, volatility, expiry):
     t1_dot = expiry_dot * 0.5 / t1
     spread_dot = volatility_dot * t1 + t1_dot * volatility
     spread = volatility * t1
-    t3 = math.log(spot / strike)
-    t4 = volatility ** 2
-    d1 = (t3 + (rate + 0.5 * t4) * expiry) / spread
+    t2 = math.log(spot / strike)
+    t3 = volatility ** 2
+    d1 = (t2 + (rate + 0.5 * t3) * expiry) / spread
     d1_dot = (
         (
             spot_dot / strike / (spot / strike)
-            + ((rate_dot + volatility_dot * volatility) * expiry + expiry_dot * (rate + 0.5 * t4))
+            + ((rate_dot + volatility_dot * volatility) * expiry + expiry_dot * (rate + 0.5 * t3))
         )
         / spread
         - spread_dot * d1 / spread
     )
     d2_dot = d1_dot - spread_dot
     d2 = d1 - spread
-    t9, t9_dot = normal_cdf_tangent(d1, d1_dot)
-    t13 = math.exp(-rate * expiry)
-    t13_dot = (-rate_dot * expiry + expiry_dot * -rate) * t13
-    t10 = spot * t9
-    t14 = strike * t13
-    t15, t15_dot = normal_cdf_tangent(d2, d2_dot)
+    t4, t4_dot = normal_cdf_tangent(d1, d1_dot)
+    t5 = math.exp(-rate * expiry)
+    t5_dot = (-rate_dot * expiry + expiry_dot * -rate) * t5
+    t7 = spot * t4
+    t8 = strike * t5
+    t6, t6_dot = normal_cdf_tangent(d2, d2_dot)
     return (
-        t10 - t14 * t15,
-        spot_dot * t9 + t9_dot * spot - (t13_dot * strike * t15 + t15_dot * (strike * t13)),
+        t7 - t8 * t6,
+        spot_dot * t4 + t4_dot * spot - (t5_dot * strike * t6 + t6_dot * (strike * t5)),
     )

@@ -5,12 +5,11 @@ import numpy as np
 
 def smooth_tangent(x, width, x_dot, width_dot):
     t1 = -x
-    t2 = t1 * x
-    t3 = t2 / width
-    t3_dot = (-x_dot * x + x_dot * t1) / width - width_dot * t3 / width
-    t4 = np.exp(t3)
-    t4_dot = t3_dot * t4
-    return t4, t4_dot
+    t2 = t1 * x / width
+    t2_dot = (-x_dot * x + x_dot * t1) / width - width_dot * t2 / width
+    t3 = np.exp(t2)
+    t3_dot = t2_dot * t3
+    return t3, t3_dot
 
 
 def bump_tangent(x, width, height, x_dot, width_dot):
@@ -21,17 +20,14 @@ def bump_tangent(x, width, height, x_dot, width_dot):
     t2_dot = x_dot
     high, high_dot = smooth_tangent(t2, width, t2_dot, width_dot)
     t3 = height * low
-    t4 = t3 * high
-    return t4, low_dot * height * high + high_dot * t3
+    return t3 * high, low_dot * height * high + high_dot * t3
 
 
 def smooth_tangent_2(x, width, x_dot):
     t1 = -x
-    t2 = t1 * x
-    t3 = t2 / width
-    t4 = np.exp(t3)
-    t4_dot = (-x_dot * x + x_dot * t1) / width * t4
-    return t4, t4_dot
+    t2 = np.exp(t1 * x / width)
+    t2_dot = (-x_dot * x + x_dot * t1) / width * t2
+    return t2, t2_dot
 
 
 def total_jvp(tangents, x, width):

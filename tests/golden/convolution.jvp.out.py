@@ -13,15 +13,14 @@ def convolve_jvp(tangents, image, kernel):
     out_dot = np.zeros(out.shape, out.dtype)
     for i in range(kernel.shape[0]):
         for j in range(kernel.shape[1]):
-            t20 = kernel[i, j] * image[i:i + rows, j:j + columns]
-            t20_dot = support.broadcast_like(
+            t1 = kernel[i, j] * image[i:i + rows, j:j + columns]
+            t1_dot = support.broadcast_like(
                 kernel_dot[i, j] * image[i:i + rows, j:j + columns]
                 + image_dot[i:i + rows, j:j + columns] * kernel[i, j],
-                t20,
+                t1,
             )
-            out_dot += t20_dot
-            out += t20
-    t21 = np.maximum(out, 0.0)
-    t21_dot = support.broadcast_like(out_dot * (out > 0.0) + 0.5 * out_dot * (out == 0.0), t21)
-    t22 = np.sum(t21)
-    return t22, np.sum(t21_dot)
+            out_dot += t1_dot
+            out += t1
+    t2 = np.maximum(out, 0.0)
+    t2_dot = support.broadcast_like(out_dot * (out > 0.0) + 0.5 * out_dot * (out == 0.0), t2)
+    return np.sum(t2), np.sum(t2_dot)

@@ -9,22 +9,9 @@ def heat_jvp(tangents, u, k, steps):
     u_1 = u.copy()
     u_1_dot = support.tangent_like(np.copy(u_dot), u_1)
     for _ in range(steps):
-        t1_dot = u_1_dot[1:-1]
-        t1 = u_1[1:-1]
-        t2_dot = u_1_dot[2:]
-        t2 = u_1[2:]
-        t3_dot = u_1_dot[1:-1]
-        t3 = u_1[1:-1]
-        t4 = 2.0 * t3
-        t5 = t2 - t4
-        t6_dot = u_1_dot[:-2]
-        t6 = u_1[:-2]
-        t7 = t5 + t6
-        t8 = k * t7
-        t9 = t1 + t8
-        t9_dot = t1_dot + (k_dot * t7 + (t2_dot - t3_dot * 2.0 + t6_dot) * k)
-        u_1_dot[1:-1] = t9_dot
-        u_1[1:-1] = t9
-    t10 = u_1 ** 2
-    t11 = np.sum(t10)
-    return t11, np.sum(u_1_dot * 2.0 * u_1)
+        t1 = u_1[2:] - 2.0 * u_1[1:-1] + u_1[:-2]
+        u_1_dot[1:-1] = (
+            u_1_dot[1:-1] + (k_dot * t1 + (u_1_dot[2:] - u_1_dot[1:-1] * 2.0 + u_1_dot[:-2]) * k)
+        )
+        u_1[1:-1] = u_1[1:-1] + k * t1
+    return np.sum(u_1 ** 2), np.sum(u_1_dot * 2.0 * u_1)

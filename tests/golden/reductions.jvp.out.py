@@ -9,18 +9,13 @@ def batch_norm_jvp(tangents, x, scale, shift):
     mean_dot = np.mean(x_dot, axis=0)
     mean = x.mean(axis=0)
     t1 = x - mean
-    t2 = t1 ** 2
     variance_dot = np.mean((x_dot - mean_dot) * 2.0 * t1, axis=0)
-    variance = np.mean(t2, axis=0)
-    t3 = x - mean
-    t4 = scale * t3
-    t5 = variance + 1e-05
-    t6 = np.sqrt(t5)
-    t6_dot = variance_dot * 0.5 / t6
-    t7 = t4 / t6
-    t7_dot = (scale_dot * t3 + (x_dot - mean_dot) * scale) / t6 - t6_dot * t7 / t6
-    out_dot = t7_dot + shift_dot
-    out = t7 + shift
-    t8 = out ** 3
-    t9 = np.sum(t8)
-    return t9, np.sum(out_dot * 3.0 * out ** 2)
+    variance = np.mean(t1 ** 2, axis=0)
+    t2 = x - mean
+    t3 = np.sqrt(variance + 1e-05)
+    t3_dot = variance_dot * 0.5 / t3
+    t4 = scale * t2 / t3
+    t4_dot = (scale_dot * t2 + (x_dot - mean_dot) * scale) / t3 - t3_dot * t4 / t3
+    out_dot = t4_dot + shift_dot
+    out = t4 + shift
+    return np.sum(out ** 3), np.sum(out_dot * 3.0 * out ** 2)

@@ -5,15 +5,9 @@ import numpy as np
 
 def rosenbrock_jvp(tangents, x):
     x_dot = tangents
-    t3 = x[:-1] ** 2
-    t4 = x[1:] - t3
-    t5 = t4 ** 2
-    t6 = 100.0 * t5
-    t8 = 1.0 - x[:-1]
-    t9 = t8 ** 2
-    t10 = t6 + t9
-    t11 = np.sum(t10)
+    t1 = x[1:] - x[:-1] ** 2
+    t2 = 1.0 - x[:-1]
     return (
-        t11,
-        np.sum((x_dot[1:] - x_dot[:-1] * 2.0 * x[:-1]) * 2.0 * t4 * 100.0 - x_dot[:-1] * 2.0 * t8),
+        np.sum(100.0 * t1 ** 2 + t2 ** 2),
+        np.sum((x_dot[1:] - x_dot[:-1] * 2.0 * x[:-1]) * 2.0 * t1 * 100.0 - x_dot[:-1] * 2.0 * t2),
     )

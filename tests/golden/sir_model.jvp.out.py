@@ -21,11 +21,10 @@ def sir_jvp(tangents, beta, gamma, infected, observed):
             caught = beta * susceptible * infected / 763.0 * 0.25
             healed_dot = (gamma_dot * infected + infected_dot * gamma) * 0.25
             healed = gamma * infected * 0.25
-            susceptible_dot = susceptible_dot - caught_dot
+            susceptible_dot -= caught_dot
             susceptible -= caught
-            infected_dot = infected_dot + (caught_dot - healed_dot)
+            infected_dot += caught_dot - healed_dot
             infected += caught - healed
-        t9 = (infected - observed[day]) ** 2
-        misfit_dot = misfit_dot + infected_dot * 2.0 * (infected - observed[day])
-        misfit += t9
+        misfit_dot += infected_dot * 2.0 * (infected - observed[day])
+        misfit += (infected - observed[day]) ** 2
     return misfit, misfit_dot

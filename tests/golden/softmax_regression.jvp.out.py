@@ -21,13 +21,9 @@ def cross_entropy_jvp(tangents, W, X, labels):
     t3 = np.sum(t2, axis=1)
     log_norm_dot = np.sum(t2_dot, axis=1) / t3
     log_norm = np.log(t3)
-    t5 = np.arange(len(labels))
-    chosen_dot = scores_dot[t5, labels]
-    chosen = scores[t5, labels]
-    t6 = log_norm - chosen
-    t7 = np.mean(t6)
-    t8 = W * W
-    t9 = np.sum(t8)
-    return (
-        t7 + 0.01 * t9, np.mean(log_norm_dot - chosen_dot) + np.sum(W_dot * W + W_dot * W) * 0.01
-    )
+    t4 = np.arange(len(labels))
+    chosen_dot = scores_dot[t4, labels]
+    chosen = scores[t4, labels]
+    t5 = np.mean(log_norm - chosen)
+    t6 = np.sum(W * W)
+    return t5 + 0.01 * t6, np.mean(log_norm_dot - chosen_dot) + np.sum(2.0 * W_dot * W) * 0.01

@@ -11,11 +11,8 @@ def logistic_path_jvp(tangents, x0, r, n):
     x_dot[0] = x0_dot
     x[0] = x0
     for i in range(1, n):
+        t1 = x[i - 1]
         t2 = x[i - 1]
-        t5 = x[i - 1]
-        t7_dot = (r_dot * t2 + x_dot[i - 1] * r) * (1.0 - t5) - x_dot[i - 1] * (r * t2)
-        x_dot[i] = t7_dot
-        x[i] = r * t2 * (1.0 - t5)
-    t8 = x * x
-    t9 = np.sum(t8)
-    return t9, np.sum(x_dot * x + x_dot * x)
+        x_dot[i] = (r_dot * t1 + x_dot[i - 1] * r) * (1.0 - t2) - x_dot[i - 1] * (r * t1)
+        x[i] = r * t1 * (1.0 - t2)
+    return np.sum(x * x), np.sum(2.0 * x_dot * x)

@@ -7,9 +7,8 @@ def f_jvp(tangents, x, y):
     x_dot, y_dot = tangents
     a_dot = x_dot * y + y_dot * x
     a = x * y
-    t1 = np.sin(a)
     b_dot = a_dot * np.cos(a) + x_dot
-    b = t1 + x
-    t3 = np.exp(-a)
-    t3_dot = -a_dot * t3
-    return b * t3, b_dot * t3 + t3_dot * b
+    b = np.sin(a) + x
+    t1 = np.exp(-a)
+    t1_dot = -a_dot * t1
+    return b * t1, b_dot * t1 + t1_dot * b

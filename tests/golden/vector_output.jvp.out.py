@@ -8,24 +8,23 @@ from srcgrad.runtime import support
 def spherical_jvp(tangents, r, theta, phi):
     r_dot, theta_dot, phi_dot = tangents
     t1 = np.sin(theta)
-    t3 = np.cos(phi)
-    t5 = np.sin(theta)
-    t7 = np.sin(phi)
-    t9 = np.cos(theta)
-    t11 = [r * t1 * t3, r * t5 * t7, r * t9]
-    t12 = np.array(t11)
+    t2 = np.cos(phi)
+    t3 = np.sin(theta)
+    t4 = np.sin(phi)
+    t5 = np.cos(theta)
+    t6 = [r * t1 * t2, r * t3 * t4, r * t5]
     return (
-        t12,
+        np.array(t6),
         np.array(
             support.filled(
                 [
-                    (r_dot * t1 + theta_dot * np.cos(theta) * r) * t3
+                    (r_dot * t1 + theta_dot * np.cos(theta) * r) * t2
                     - phi_dot * np.sin(phi) * (r * t1),
-                    (r_dot * t5 + theta_dot * np.cos(theta) * r) * t7
-                    + phi_dot * np.cos(phi) * (r * t5),
-                    r_dot * t9 - theta_dot * np.sin(theta) * r,
+                    (r_dot * t3 + theta_dot * np.cos(theta) * r) * t4
+                    + phi_dot * np.cos(phi) * (r * t3),
+                    r_dot * t5 - theta_dot * np.sin(theta) * r,
                 ],
-                t11,
+                t6,
             )
         ),
     )

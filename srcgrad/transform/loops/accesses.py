@@ -163,10 +163,9 @@ class Function:
             match s:
                 case ast.Assign([ast.Name(name)], ast.Attribute(_, "shape")):
                     shapes.add(name)
-                case (
-                    ast.Assign([ast.Name(name)], ast.Subscript(ast.Attribute(_, "shape")))
-                    | ast.Assign([ast.Name(name)], ast.Call(ast.Name("len")))
-                ):
+                case ast.Assign(
+                    [ast.Name(name)], ast.Subscript(ast.Attribute(_, "shape"))
+                ) | ast.Assign([ast.Name(name)], ast.Call(ast.Name("len"))):
                     found.add(name)
                 case ast.Assign([ast.Tuple(names)], ast.Name(shape)) if shape in shapes:
                     found |= {n.id for n in names if isinstance(n, ast.Name)}

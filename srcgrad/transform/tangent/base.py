@@ -74,11 +74,21 @@ class Base:
                 out |= {v.name for v in ir.reads(stmt) if "%" in v.name}
             if not self.touches(stmt):
                 continue
+            named_there = self.mentions_what_it_reads(stmt)
             for v in ir.reads(stmt):
-                out |= {n for n in self.needs.roots_of([v])[0] if "%" in n}
+                roots = {n for n in self.needs.roots_of([v])[0] if "%" in n}
+                out |= roots - {v.name} if named_there else roots
             if any("%" in v.name for v in ir.writes(stmt)) and self.reads_out(stmt):
                 out |= {v.name for v in ir.writes(stmt)}
         return out
+
+    def mentions_what_it_reads(self, stmt: ir.Stmt) -> bool:
+        """Whether the tangent is written by `primal` alone, which names what it mentions."""
+        target = self.unit.facts.targets.get(stmt.sid)
+        if isinstance(target, Library):
+            return target.entry.kind in ("elementwise", "structured", "linear")
+        plain = isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Index | ir.Var)
+        return target is None and (plain or isinstance(stmt, ir.Store | ir.Exit))
 
     def reads_out(self, stmt: ir.Stmt) -> bool:
         target = self.unit.facts.targets.get(stmt.sid)
@@ -91,6 +101,8 @@ class Base:
                     if found is not None and "out" in _names(found[0]):
                         return True
             return self.spreads(stmt, target) or self.unit.kind(stmt.target.name) == "memory"
+        if isinstance(target, Library) and target.entry.kind == "linear":
+            return self.unit.kind(stmt.target.name) == "memory"
         return not isinstance(stmt.value, ir.Index | ir.Build | ir.Var)
 
     def touches(self, stmt: ir.Stmt) -> bool:
@@ -134,12 +146,17 @@ class Base:
         if isinstance(a, ir.Var):
             again = self.needs.again(a.name)
             if again is None:
-                return syn.name(self.text.var(a.name))
+                return self.primal_name(a)
             return self.printer({}).expr(again.value)
         return self.module.atom(a)
 
     def primal_name(self, v: ir.Var) -> ast.expr:
-        return syn.name(self.text.var(v.name))
+        """The name of a variable; an expression that waits for its use gets one."""
+        name = self.text.var(v.name)
+        waiting = self.text.pending.pop(v.name, None)
+        if waiting is not None:
+            self.emit(self.text.primal(syn.assign(name, waiting.node), waiting.made_of))
+        return syn.name(name)
 
     def printer(self, swap: dict[str, ast.expr]) -> _Printer:
         made = _Printer(self.module, self.text.facts, self.text.names)

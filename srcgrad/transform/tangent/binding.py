@@ -29,12 +29,23 @@ class Binding(Base):
             return
         if isinstance(node, ast.Name) and node.id == self.dot_name(name):
             return
-        self.emit(syn.assign(self.dot_name(name), node))
+        self.emit(self.bound_to(stmt, node))
+
+    def bound_to(self, stmt: ir.Assign, node: ast.expr) -> ast.stmt:
+        """`s_dot += e` where s is a number, as `s += e` is its primal; else an assignment."""
+        dot = self.dot_name(stmt.target.name)
+        match node:
+            case ast.BinOp(ast.Name(again), op, e) if again == dot:
+                if isinstance(self.unit.type(stmt.target.name), ty.Number):
+                    return ast.AugAssign(ast.Name(dot, ast.Store()), op, e)
+        return syn.assign(dot, node)
 
     def may_wait(self, stmt: ir.Assign) -> bool:
         """Whether a tangent can be folded into its one use, in the same block."""
         name = stmt.target.name
-        if not name.startswith("%") or self.unit.kind(name) == "memory":
+        if not name.startswith("%"):
+            return False
+        if self.unit.kind(name) == "memory" and not isinstance(stmt.value, ir.Index):
             return False
         if len(self.unit.defs.get(name, ())) != 1:
             return False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from srcgrad.analysis.partials import HELPERS, _names, jvp_terms
 from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
 from srcgrad.errors import MissingRule, NotDifferentiable, located
@@ -59,9 +61,29 @@ class Libraries(Binding):
         for param, b in active:
             node, reads = self.term(stmt, call, param, b)
             late = late or reads
-            total = node if total is None else userrules.sum_of(self, stmt, entry, total, node)
+            if total is None:
+                total = node
+            elif self.is_twice(stmt, call, total, node):
+                total = _doubled(total)
+            else:
+                total = userrules.sum_of(self, stmt, entry, total, node)
         assert total is not None
         self.finish(stmt, call, total, late)
+
+    def is_twice(self, stmt: ir.Assign, call: Library, one: ast.expr, two: ast.expr) -> bool:
+        """Whether both operands, of `x * x` or of `v @ v`, contribute the same floats."""
+        t = self.unit.type(stmt.target.name)
+        if isinstance(t, ty.Array):
+            plain = t.dtype == np.float64
+        else:
+            plain = isinstance(t, ty.Number) and issubclass(t.cls, float)
+        if not plain:
+            return False
+        if call.entry.target in (np.matmul, np.dot) and isinstance(t, ty.Number):
+            (_, a), (_, b) = call.args[:2]
+            v = self.unit.facts.of(a) if isinstance(a, ir.Var) and a == b else None
+            return isinstance(v, ty.Array) and v.dtype == np.float64 and len(v.dims) == 1
+        return ast.dump(one) == ast.dump(two)
 
     def moved(self, call: Library) -> ast.expr:
         """The same move of tangents: each active argument is replaced by its tangent, and what is
@@ -166,3 +188,11 @@ class Libraries(Binding):
         if isinstance(self.unit.facts.of(b), ty.List | ty.Tuple | ty.Unknown) and self.active(b):
             return self.support("filled", self.dot(b, 1), self.primal(b))
         return self.dot(b, 1)
+
+
+def _doubled(node: ast.expr) -> ast.expr:
+    two = syn.number(2.0)
+    match node:
+        case ast.BinOp(left, ast.Mult(), right):
+            return ast.BinOp(ast.BinOp(two, ast.Mult(), left), ast.Mult(), right)
+    return ast.BinOp(two, ast.Mult(), node)

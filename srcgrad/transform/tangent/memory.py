@@ -62,7 +62,7 @@ class Memory(Containers):
             if op in ("add", "sub"):
                 if self.active(e):
                     kind = ast.Add() if op == "add" else ast.Sub()
-                    self.emit(ast.AugAssign(ast.Name(dot.id, ast.Store()), kind, self.dot(e)))
+                    self.emit(ast.AugAssign(ast.Name(dot.id, ast.Store()), kind, self.dot(e, 1)))
                 return
             node = self.operator_tangent(op, (u, dot), e, t)
             self.emit(syn.assign(syn.expr("a[...]", a=dot), node))
@@ -104,7 +104,7 @@ class Memory(Containers):
         place = ast.Subscript(dot, key, ast.Load())
         if stmt.op is None:
             if isinstance(t, ty.Array):
-                value = self.dot(stmt.value) if self.active(stmt.value) else syn.number(0.0)
+                value = self.dot(stmt.value, 1) if self.active(stmt.value) else syn.number(0.0)
                 self.emit(syn.assign(place, value))
                 return
             value = self.dot(stmt.value)
@@ -124,7 +124,7 @@ class Memory(Containers):
         if stmt.op in ("add", "sub"):
             if self.active(stmt.value):
                 kind = ast.Add() if stmt.op == "add" else ast.Sub()
-                self.emit(ast.AugAssign(syn._as_store(place), kind, self.dot(stmt.value)))  # type: ignore[arg-type]
+                self.emit(ast.AugAssign(syn._as_store(place), kind, self.dot(stmt.value, 1)))  # type: ignore[arg-type]
             return
         old = ast.Subscript(self.primal(stmt.base), key, ast.Load())
         node = self.operator_tangent(stmt.op, (old, place), stmt.value, self.unit.place_type(stmt))

@@ -22,6 +22,7 @@ class Walk(Calls):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.text.before, self.text.after = self.before, self.after
+        self.text.stands_aside = True
         self.text.is_hooked = self.touches
         self.text.replaces, self.text.is_replaced = self.replaces, self.is_replaced
 
@@ -85,7 +86,7 @@ class Walk(Calls):
             self.store_attr(stmt)
         own, self.out = self.out, []
         target = ir.writes(stmt)
-        written = {self.text.var(v.name) for v in target}
+        written = {self.text.printed.get(v.name, v.name) for v in target}
         for name, e in list(self.waiting.items()):
             if target and name == target[0].name:
                 continue
