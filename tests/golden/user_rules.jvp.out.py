@@ -52,16 +52,13 @@ def total_jvp(tangents, x, width):
         )
         t5 = t1
         # by the forward rule cubed_jvp (user_rules.py:37) for user_rules.cubed(x)
-        t6 = user_rules.cubed(x)
         y_dot = t5_dot + 3.0 * x * x * x_dot
-        y = t5 + t6
-    t7 = user_rules.doubled(y)
+        y = t5 + user_rules.cubed(x)
+    t6 = user_rules.doubled(y)
     # by the transpose of the rule doubled_rule (user_rules.py:55) for user_rules.doubled(x)
-    t8, t9 = doubled_rule_forward(support.zeros(t7), t7, y)
-    t10_dot = doubled_rule_reverse(support.cotangents_back((y_dot,), t8, (y,)), t9)
-    t10 = t7
+    t7, t8 = doubled_rule_forward(support.zeros(t6), t6, y)
+    t9_dot = doubled_rule_reverse(support.cotangents_back((y_dot,), t7, (y,)), t8)
+    t9 = t6
     # by the gradient that squared (user_rules.py:43) returned
-    t11 = user_rules.squared(t10)
-    t12 = t11 * y
-    t13 = np.sum(t12)
-    return t13, np.sum(2.0 * t10_dot * t10 * y + y_dot * t11)
+    t10 = user_rules.squared(t9)
+    return np.sum(t10 * y), np.sum(2.0 * t9_dot * t9 * y + y_dot * t10)

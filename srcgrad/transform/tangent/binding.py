@@ -45,12 +45,15 @@ class Binding(Base):
         name = stmt.target.name
         if not name.startswith("%"):
             return False
-        if self.unit.kind(name) == "memory" and not isinstance(stmt.value, ir.Index):
-            return False
         if len(self.unit.defs.get(name, ())) != 1:
             return False
+        readers = self.unit.readers.get(name, ())
+        if self.unit.kind(name) == "memory":
+            views = [r for r in readers if isinstance(r, ir.Assign) and self.unit.aliases(r)]
+            if views or not isinstance(stmt.value, ir.Index):
+                return False
         here = self.unit.place[stmt.sid][:-1], self.unit.place[stmt.sid][-1][0]
-        spots = [self.unit.place[r.sid] for r in self.unit.readers.get(name, ())]
+        spots = [self.unit.place[r.sid] for r in readers]
         return all((p[:-1], p[-1][0]) == here for p in spots)
 
     def bind_zero(self, stmt: ir.Assign) -> None:

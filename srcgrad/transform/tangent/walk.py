@@ -123,6 +123,8 @@ class Walk(Calls):
         return self.late.pop(stmt.sid, [])
 
     def is_replaced(self, stmt: ir.Stmt) -> bool:
+        if stmt.sid in self.kept:
+            return True
         if isinstance(stmt, ir.Exit):
             return stmt.kind == "return"
         target = self.unit.facts.targets.get(stmt.sid)
