@@ -115,4 +115,37 @@ def test_defaults_of_what_is_not_in_a_dict(fn: Any, args: Any, wrt: Any, special
 def test_get_with_a_key_that_is_known_is_the_item() -> None:
     df = sg.grad(default_of, wrt=(0, 1))
     assert df({"a": 3.0}, 2.0) == ({"a": 6.0}, 0.0)
-    assert ".get(" not in df.source
+    assert 'd_bar["a"] += 2.0 * d["a"]' in df.source
+
+
+def deleted(x: Any) -> Any:
+    d = {"a": x, "b": x * x}
+    del d["a"]
+    return d.get("a", 3.0 * x) * d["b"]
+
+
+def deleted_by_a_callee(x: Any) -> Any:
+    d = {"a": x, "b": x * x}
+    drop(d)
+    return d.get("a", 3.0 * x) * d["b"]
+
+
+def drop(d: Any) -> None:
+    del d["a"]
+
+
+def taken_by_a_closure(x: Any) -> Any:
+    d = {"b": x * x}
+    take = lambda: d.pop("b")  # noqa: E731
+    y = take()
+    return d.get("b", 3.0 * x) * y
+
+
+@pytest.mark.parametrize("specialize", [True, False])
+@pytest.mark.parametrize("fn", [deleted, deleted_by_a_callee])
+def test_keys_that_are_gone(fn: Any, specialize: bool) -> None:
+    sg.check_grads(fn, (2.0,), order=1, specialize=specialize)
+
+
+def test_keys_that_a_closure_takes() -> None:
+    sg.check_grads(taken_by_a_closure, (2.0,), order=1)

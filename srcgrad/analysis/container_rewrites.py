@@ -292,6 +292,8 @@ class ContainerRewrites(Rewrites):
             value = getattr(s, "value", None)
             if isinstance(value, ir.Method) and value.obj == a and value.name not in _READERS:
                 return True
+            if isinstance(value, ir.Closure) and a in dict(value.free).values():
+                return True
         return False
 
     def length(self, arg: ir.Atom | ir.Star) -> int | None:

@@ -105,6 +105,11 @@ class ContainerTypes(ABC):
     def grow(self, stmt: ir.Effect) -> None:
         """`rows.append(x)` widens the type of the items of `rows`."""
         value = stmt.value
+        match value:
+            case ir.Call(ir.Global(value=fn), (ir.Var(name) as table, _)) if (
+                fn is support.delete_item and isinstance(self.atom(table), ty.Dict)
+            ):
+                self.bind(name, ty.Dict(None))
         if not (isinstance(value, ir.Method) and isinstance(value.obj, ir.Var)):
             return
         base = self.atom(value.obj)

@@ -123,6 +123,8 @@ class _Dropping:
                 return True
             case ir.Index(obj, key):
                 whole = unit.facts.of(obj)
+                if isinstance(whole, ty.Dict):
+                    return isinstance(key, ir.Const) and key.value in dict(whole.items or ())
                 if not isinstance(whole, ty.Array):
                     return isinstance(key, ir.Const) and isinstance(whole, ty.Tuple)
                 # The place in the adjoint is looked up with the same key.
