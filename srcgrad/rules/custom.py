@@ -158,9 +158,13 @@ def signature_of(target: Any) -> inspect.Signature | None:
         names = ["x"] if target.nin == 1 else [f"x{k + 1}" for k in range(target.nin)]
         return inspect.Signature([_P(name, _P.POSITIONAL_ONLY) for name in names])
     try:
-        return inspect.signature(target)
+        found = inspect.signature(target)
     except (TypeError, ValueError):
         return None
+    kinds = {p.kind for p in found.parameters.values()}
+    if kinds == {_P.VAR_POSITIONAL, _P.VAR_KEYWORD} and not inspect.isroutine(target):
+        return None  # ctypes says no more of its functions than that they take arguments
+    return found
 
 
 def check_parameters(target: Any, fn: Any, params: inspect.Signature | None) -> None:

@@ -125,8 +125,8 @@ _of("cotdg", "x", x=f"-g * ({_DEGREE}) * (1.0 + out * out)", at=ANY)
 _of("radian", "d, m, s", d=f"g * ({_DEGREE})", m=f"g * ({_DEGREE}) / 60.0",
     s=f"g * ({_DEGREE}) / 3600.0", at=[(1.0, 2.0, 3.0), (_V, 0.3, 0.4)])  # fmt: skip
 _of("entr", "x", x="-g * (np.log(x) + 1.0)", at=POSITIVE)
-_of("xlogy", "x, y", x="g * np.log(y)", y="g * support.safe_divide(x, y)", at=TWO)
-_of("xlog1py", "x, y", x="g * special.log1p(y)", y="g * support.safe_divide(x, 1.0 + y)", at=TWO)
+_of("xlogy", "x, y", x="special.xlogy(g, y)", y="g * support.safe_divide(x, y)", at=TWO)
+_of("xlog1py", "x, y", x="special.xlog1py(g, y)", y="g * support.safe_divide(x, 1.0 + y)", at=TWO)
 _of("rel_entr", "x, y", x="g * (np.log(x / y) + 1.0)", y="-g * support.safe_divide(x, y)", at=TWO)
 _of("kl_div", "x, y", x="g * np.log(x / y)", y="g * (1.0 - support.safe_divide(x, y))", at=TWO)
 _of("huber", "delta, r",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+import threading
 
 import srcgrad.rules as package
 
@@ -12,6 +13,7 @@ _NOT_TABLES = frozenset(
     ("coverage", "decorators", "registry", "tables", "scope", "custom", "short", "trim")
 )
 _loaded: set[str] = set()
+_lock = threading.RLock()
 
 
 def load() -> None:
@@ -24,11 +26,12 @@ def load() -> None:
         >>> lookup(np.sin).kind
         'elementwise'
     """
-    for info in pkgutil.iter_modules(package.__path__):
-        if info.name in _loaded or info.name in _NOT_TABLES:
-            continue
-        part = info.name.removeprefix("scipy_")  # `scipy_special` is for `scipy.special`
-        if part != info.name and f"scipy.{part}" not in sys.modules:
-            continue
-        _loaded.add(info.name)
-        importlib.import_module(f"srcgrad.rules.{info.name}")
+    with _lock:  # a thread that finds a table loaded finds all of its rules
+        for info in pkgutil.iter_modules(package.__path__):
+            if info.name in _loaded or info.name in _NOT_TABLES:
+                continue
+            part = info.name.removeprefix("scipy_")  # `scipy_special` is for `scipy.special`
+            if part != info.name and f"scipy.{part}" not in sys.modules:
+                continue
+            importlib.import_module(f"srcgrad.rules.{info.name}")
+            _loaded.add(info.name)

@@ -101,6 +101,31 @@ def test_sixty_four_threads_of_sixteen_processes_on_a_cold_cache(folder: Path) -
         assert cache.fetch(path.stem) is not None
 
 
+def test_threads_that_load_the_tables_at_once(folder: Path) -> None:
+    done = child(
+        """
+        import threading
+        import numpy as np
+        from srcgrad.rules import registry, tables
+
+        start, found = threading.Barrier(16), []
+
+        def load():
+            start.wait()
+            tables.load()
+            found.append(registry.lookup(np.linalg.svd) is not None)
+
+        threads = [threading.Thread(target=load) for _ in range(16)]
+        for t in threads: t.start()
+        for t in threads: t.join()
+        print(found.count(True))
+        """,
+        folder.parent,
+    )
+    assert done.stdout == "16\n", done.stderr
+    assert done.stderr == ""
+
+
 @posix
 def test_a_disk_that_fills_up(folder: Path) -> None:
     """No file may grow beyond 200 bytes: writing fails in the middle, as on a full disk."""
