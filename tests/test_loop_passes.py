@@ -199,6 +199,16 @@ def chain(p, c):
     return a[0] * a[1]
 
 
+def own(p, c):
+    s = 0.0
+    for i in range(p.shape[0]):
+        a = np.zeros(3)
+        for k in range(3):
+            a[k] = p[i, k] * c[0, k]
+        s += a[0] * a[1] * a[2]
+    return s
+
+
 def table(p, c):
     d = np.ones((p.shape[0], p.shape[1]))
     for i in range(1, p.shape[0]):
@@ -248,6 +258,7 @@ PROGRAMS = (
     steps,
     table,
     chain,
+    own,
 )
 NAMES = sorted({one.__name__ for one in loops.PASSES} - {"parallel"})  # see test_parallel.py
 

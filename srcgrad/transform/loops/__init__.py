@@ -1,5 +1,6 @@
 """Passes over the loops of a generated function that Numba compiles; each can be turned off.
 
+lift        an array that each round makes for itself is made once, before the loop
 share       an element that is read twice is kept once
 fuse        a loop whose iterations are independent is reversed iteration by iteration
 dead        what nobody reads is not computed
@@ -37,6 +38,7 @@ from srcgrad.transform.loops.guard import guard
 from srcgrad.transform.loops.hoist import hoist
 from srcgrad.transform.loops.invariant import invariant
 from srcgrad.transform.loops.last import last
+from srcgrad.transform.loops.lift import lift
 from srcgrad.transform.loops.merge import merge
 from srcgrad.transform.loops.once import once
 from srcgrad.transform.loops.parallel import parallel
@@ -48,8 +50,8 @@ from srcgrad.transform.loops.standing import standing
 from srcgrad.transform.loops.stop import stop
 
 PASSES = (
-    share, dead, fuse, dead, replay, dead, standing, reread, once, merge, guard, ascending, first,
-    anew, distribute, dead, hoist, invariant, parallel, stop, last, regroup,
+    lift, share, dead, fuse, dead, replay, dead, standing, reread, once, merge, guard, ascending,
+    first, anew, distribute, dead, hoist, invariant, parallel, stop, last, regroup,
 )  # fmt: skip
 skipped: set[str] = set()  # names of passes that are turned off
 

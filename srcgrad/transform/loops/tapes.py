@@ -165,12 +165,15 @@ def shrink(fn: Function, tape: Tape, loop: ast.For, bound: Binders) -> None:
     if len(tape.keys[0]) > 1:
         _drop_dimension(tape)
         fn.leaves.forget(tape.made, *tape.stores, *tape.loads)
-    elif _is_kept_anyhow(tape, loop, bound):
-        remove(fn, tape, loop)
-        assert tape.variable is not None
-        bound[tape.variable] = [s for s in bound[tape.variable] if s not in tape.loads]
-    else:
-        fn.node.body.remove(tape.made)
+        return
+    held = [s for s in tape.loads if _is_held(tape, s, loop, bound)]
+    tape.loads = [s for s in tape.loads if s not in held]
+    gone = held if tape.loads else [*held, *tape.stores]
+    loop.body = _filtered(loop.body, {id(s) for s in gone}) if gone else loop.body
+    for v in {v for s in held for v in _bound(s)}:
+        bound[v] = [s for s in bound[v] if s not in held]
+    fn.node.body.remove(tape.made)
+    if tape.loads:
         for s in tape.stores:
             s.targets = [ast.Name(tape.name, ast.Store())]
         for s in tape.loads:
@@ -188,18 +191,19 @@ def _drop_dimension(tape: Tape) -> None:
     call.args[0] = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
 
 
-def _is_kept_anyhow(tape: Tape, loop: ast.For, bound: Binders) -> bool:
-    """Whether the variable still holds what is read back: it is bound once in the iteration,
-    next to the record."""
-    v = tape.variable
-    if v is None:
+def _is_held(tape: Tape, load: ast.Assign, loop: ast.For, bound: Binders) -> bool:
+    """Whether a variable still holds what is read back: it is bound once in the iteration, next
+    to the record.  One that is recorded under another name has the same value since then."""
+    target = load.targets[0]
+    if not isinstance(target, ast.Name):
         return False
-    others = [s for s in bound.get(v, ()) if s not in tape.loads]
+    others = [s for s in bound.get(target.id, ()) if s not in tape.loads]
     if len(others) != 1 or isinstance(others[0], ast.For):
         return False
     for record in tape.stores:
         found = _path(loop.body, record)
-        if found is None or others[0] not in found[0][: found[1]]:
+        own = target.id in asts.names(record.value)
+        if found is None or others[0] not in (found[0][: found[1]] if own else found[0]):
             return False
     return True
 
