@@ -13,11 +13,13 @@ from typing import Any
 
 from srcgrad import dependencies, warm
 from srcgrad.dependencies import Dependency, Place, Watch
-from srcgrad.errors import shown_file
+from srcgrad.errors import MissingRule, NotDifferentiable, UnsupportedSyntax, shown_file
 from srcgrad.ir import frozen
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import loader, rulenotes
+
+_REFUSALS = (MissingRule, NotDifferentiable, UnsupportedSyntax)
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,25 @@ class Compiled:
             self.note_place(error)
 
     def note_place(self, error: BaseException) -> None:
-        """Note the user's line behind the line of generated text where an exception came up."""
+        """Note the user's line behind the line of generated text where an exception came up; it
+        is the place of a refusal of ours that has none."""
         at = [
             f.lineno
             for f in traceback.extract_tb(error.__traceback__)
             if f.filename == self.module.__file__
         ]
         line = self.origins().get(at[-1] or 0) if at else None
-        if line:
-            text = linecache.getline(self.file, line).strip()
-            error.add_note(f"srcgrad: in the derivative of {shown_file(self.file)}:{line}  {text}")
+        if not line:
+            return
+        from srcgrad.ir.nodes import Loc
+
+        text = linecache.getline(self.file, line)
+        if isinstance(error, _REFUSALS) and error.loc is None:
+            first, last = len(text) - len(text.lstrip()), len(text.rstrip().encode())
+            error.put(Loc(self.file, line, first, line, last))
+        else:
+            where = f"{shown_file(self.file)}:{line}"
+            error.add_note(f"srcgrad: in the derivative of {where}  {text.strip()}")
 
     @cached_property
     def watch(self) -> Watch:

@@ -51,6 +51,10 @@ class SrcgradError(Exception):
         # Kept as text: the file may have changed, or be on another machine, when it is printed.
         self.line = source_line(loc) if line is None and loc is not None else (line or "")
 
+    def put(self, loc: Loc) -> None:
+        """Give an error that was raised without one its place."""
+        self.loc, self.line = loc, source_line(loc)
+
     def __str__(self) -> str:
         rows = [self.message]
         if self.loc is not None:
@@ -92,6 +96,13 @@ class UnsupportedSyntax(SrcgradError, SyntaxError):
         super().__init__(message, loc=loc, chain=chain, fixes=fixes, line=line)
         # Python prints file, line and caret from the fields below, and then `msg`.
         self.msg = "\n".join([message, *self._advice()])
+        self._show(loc)
+
+    def put(self, loc: Loc) -> None:
+        super().put(loc)
+        self._show(loc)
+
+    def _show(self, loc: Loc | None) -> None:
         if loc is not None:
             self.filename, self.lineno, self.end_lineno = loc.file, loc.line, loc.end_line
             self.text = self.line or None

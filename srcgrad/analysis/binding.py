@@ -50,6 +50,19 @@ def bind_library(
     return tuple(out)
 
 
+def unbound(
+    entry: Entry, args: Sequence[ir.Atom | ir.Star | Packed], names: Sequence[str | None]
+) -> str:
+    """Why the arguments of a call can't be told apart."""
+    if any(isinstance(a, ir.Star) for a in args) or None in names:
+        return "its arguments can't be told apart here; write the starred ones one by one"
+    known = [] if entry.params is None else list(entry.params.parameters)
+    other = [str(n) for n in names if n not in known]
+    if other:
+        return f"its rule does not know the argument {other[0]}; leave it out"
+    return f"its rule does not take {len(args)} arguments by position; give the last by name"
+
+
 def bind_user(
     fn: ir.Function,
     args: Sequence[ir.Atom | ir.Star],

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.analysis import odd_arrays, probe, special_methods, user_rules
-from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters
+from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters, unbound
 from srcgrad.analysis.dims import neutral, plain_dims
 from srcgrad.analysis.frozen import is_distribution
 from srcgrad.analysis.object_types import Args, Kwargs, ObjectTypes
@@ -254,7 +254,7 @@ class CallTypes(ObjectTypes):
             other = sources.instead_of(sources.OTHERWISE, entry.target)
             if other is not None and len(args) == 1 and not isinstance(args[0], ir.Star):
                 return self.invoke_object(stmt, other, args, kwargs, args[0])
-            why = "its arguments can't be told apart here"
+            why = unbound(entry, args, [k for k, _ in kwargs])
             self.target(stmt, Uncharted(entry.name, why, self.taken_apart(args, kwargs)))
             return ty.UNKNOWN
         atoms = [ir.unstar(a) for a in args]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.analysis.samples import Known, is_int
+from srcgrad.ir import nodes as ir
 from srcgrad.ir.types import (
     UNKNOWN,
     Array,
@@ -18,6 +19,7 @@ from srcgrad.ir.types import (
     Other,
     Tuple,
     Type,
+    Unknown,
     join,
 )
 
@@ -241,3 +243,13 @@ def _dict(items: tuple[tuple[Any, Type], ...] | None, key: Any) -> Type:
                 return item
         raise _Undecided
     return functools.reduce(join, [item for _, item in items])
+
+
+def is_whole(obj: Type, key: ir.Key) -> bool:
+    """Whether an index takes the whole of what may be a number, as `x[()]` does.
+
+    >>> is_whole(Number(float), ir.KeyTuple(()))
+    True
+    """
+    items = key.items if isinstance(key, ir.KeyTuple) else (key,)
+    return isinstance(obj, Number | Unknown) and items in ((), (ir.Const(...),))

@@ -157,8 +157,9 @@ def constants(env: dict[str, Bound | ast.expr]) -> dict[str, Any]:
 
 
 def short_formula(
-    facts: Facts, call: Library, param: str, env: dict[str, Any], forward: bool = False
-) -> Formula | None:
+    facts: Facts, call: Library, param: str, env: dict[str, Any], forward: bool = False,
+    out: ty.Type | None = None,
+) -> Formula | None:  # fmt: skip
     """A shorter formula where a constant argument or the number of dimensions allows one."""
     if call.called is not None:
         return None  # a user's rule, whatever the function is
@@ -167,7 +168,7 @@ def short_formula(
         k: facts.of(v) for k, v in env.items() if isinstance(v, ir.Var | ir.Const | ir.Global)
     }
     ndims = {}
-    for k, t in types.items():
+    for k, t in (*types.items(), ("out", out)):
         if isinstance(t, ty.Array):
             ndims[k] = len(t.dims)
         elif isinstance(t, ty.Number):
@@ -207,7 +208,7 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
     """The reverse contribution to one argument, or None when the rule has none for it."""
     entry = call.entry
     env = environment(call)
-    found = short_formula(facts, call, param, env) or entry.vjps.get(param)
+    found = short_formula(facts, call, param, env, out=out) or entry.vjps.get(param)
     if found is None:
         return None
     let = lets(facts, call, env)

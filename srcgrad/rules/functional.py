@@ -62,14 +62,14 @@ linear(
     support.pieces,
     "parts, conditions, x",
     parts="support.pieces_back(g, parts, conditions)",
-    zero=("x",),
+    zero=("conditions", "x"),
     at=[([V[V > 0.4], 0.7], _CONDITIONS, V), ([0.3, W[V > 0.4]], [V > 0.0, V > 0.4], V)],
 )
 linear(
     support.pieces_back,
     "ct, parts, conditions",
     ct="support.pieces(g, conditions, ct)",
-    zero=("parts",),
+    zero=("parts", "conditions"),
     at=[(W, [V[V > 0.4], 0.7], _CONDITIONS)],
 )
 for _of, _back, _at in (

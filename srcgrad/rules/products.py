@@ -187,7 +187,7 @@ _bilinear(
     at=[(V, W), *_CROSS],
 )
 _AXES = ("axisa", "axisb", "axisc", "axis")
-short(np.cross, {"a": 1, "b": 1}, absent=_AXES, a="np.cross(b, g)", b="np.cross(g, a)")
+short(np.cross, {"a": 1, "b": 1, "out": 1}, absent=_AXES, a="np.cross(b, g)", b="np.cross(g, a)")
 _bilinear_backs(
     "cross_back",
     call="np.cross({}, {}, axisa, axisb, axisc, axis)",

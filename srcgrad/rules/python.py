@@ -239,7 +239,7 @@ elementwise(
     zero=("y",),
     at=[(0.37, -1.3), (-0.2, -0.7)],
 )
-elementwise(math.ldexp, "x, i, /", x="math.ldexp(g, i)", at=[(0.37, 3), (-1.2, -2)])
+elementwise(math.ldexp, "x, i, /", x="math.ldexp(g, i)", zero=("i",), at=[(0.37, 3), (-1.2, -2)])
 if hasattr(math, "fma"):
     elementwise(math.fma, "x, y, z, /", x="g * y", y="g * x", z="g", at=[(0.3, 1.2, -0.4)])
 structured(

@@ -232,6 +232,7 @@ ufunc(
     np.ldexp,
     "x1, x2",
     x1="np.ldexp(g, x2)",
+    zero=("x2",),
     at=[(0.7, 3), (_V, np.arange(4)), (1.5, np.arange(3))],
 )
 _WHERE = registry.elementwise(
@@ -239,6 +240,7 @@ _WHERE = registry.elementwise(
     "condition, x=None, y=None, /",
     x="np.where(condition, g, 0.0)",
     y="np.where(condition, 0.0, g)",
+    zero=("condition",),
     at=[
         (True, 0.4, 1.3),
         (_V > 0.5, _V, np.array([1.15, -0.4, 2.5, 0.8])),

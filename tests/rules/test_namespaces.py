@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.polynomial as npoly
 import pytest
+import scipy.fft
 import scipy.linalg
 import scipy.special
 
@@ -39,6 +40,7 @@ NAMESPACES = {
     "numpy.lib.scimath": np.lib.scimath,
     "math": math,
     "cmath": cmath,
+    "scipy.fft": scipy.fft,
     "scipy.special": scipy.special,
     "scipy.linalg": scipy.linalg,
 } | {

@@ -40,6 +40,7 @@ from srcgrad.runtime.support.containers import (
     own_parts as own_parts,
     sequence as sequence,
     unpacked as unpacked,
+    whole as whole,
     without_keys as without_keys,
 )
 from srcgrad.runtime.support.decompositions import (

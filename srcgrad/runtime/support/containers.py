@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import Fields, is_number, of_kind, own, part
+from srcgrad.runtime.support.adjoints import Fields, error, is_number, of_kind, own, part
 from srcgrad.runtime.support.elementwise import match
 
 
@@ -142,3 +142,17 @@ def own_parts(ct: Any) -> Any:
     if isinstance(ct, dict):
         return {k: own_parts(c) for k, c in ct.items()}
     return own(ct)
+
+
+def whole(g: Any, x: Any) -> Any:
+    """The adjoint or tangent of `x[()]` as that of x, which is a number or an array.
+
+    >>> whole(2.0, np.float64(3.0))
+    2.0
+    """
+    if isinstance(x, dict | list | tuple):
+        raise error("UnsupportedSyntax", f"an index that takes a {type(x).__name__} apart")
+    return g
+
+
+whole.__srcgrad_special__ = "same"  # type: ignore[attr-defined]

@@ -56,6 +56,10 @@ def unbroadcast(ct: Value, x: Value) -> Value:
     >>> unbroadcast(np.ones((2, 3)), np.zeros(3))
     array([2., 2., 2.])
     """
+    if isinstance(ct, tuple | list) and isinstance(x, tuple | list) and len(ct) == len(x):
+        # Of a result that has several parts.
+        made = [None if c is None else unbroadcast(c, v) for c, v in zip(ct, x, strict=True)]
+        return tuple(made) if isinstance(ct, tuple) else made
     if np.iscomplexobj(ct) and not np.iscomplexobj(x):
         ct = ct.real
     shape = np.shape(x)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.runtime.support.adjoints import error
 from srcgrad.runtime.support.decompositions import determined, inverse_sums, repeated_terms
 from srcgrad.runtime.support.elementwise import safe_divide
 from srcgrad.runtime.support.linalg import (
@@ -184,7 +185,7 @@ def svd_any_back(ct: Value, out: Value, a: Value, compute_uv: bool, hermitian: b
     array([[1.]])
     """
     if hermitian:
-        raise NotImplementedError("svd with hermitian=True has no derivative rule; use eigh")
+        raise error("MissingRule", "svd with hermitian=True has no derivative rule; use eigh")
     if not compute_uv:
         return svdvals_back(ct, a)
     return svd_back(ct[0], ct[1], ct[2], out[0], out[1], out[2])
@@ -197,7 +198,7 @@ def svd_any_dot(a_dot: Value, out: Value, a: Value, compute_uv: bool, hermitian:
     array([1.])
     """
     if hermitian:
-        raise NotImplementedError("svd with hermitian=True has no derivative rule; use eigh")
+        raise error("MissingRule", "svd with hermitian=True has no derivative rule; use eigh")
     if not compute_uv:
         return svdvals_dot(a_dot, a)
     return svd_dot(a_dot, out[0], out[1], out[2])
@@ -210,7 +211,7 @@ def qr_check(a: Value, mode: str) -> None:
     """
     rows, columns = np.shape(a)[-2:]
     if mode not in ("reduced", "r") and not (mode == "complete" and rows <= columns):
-        raise NotImplementedError(f"np.linalg.qr with mode {mode!r} has no derivative rule here")
+        raise error("MissingRule", f"np.linalg.qr with mode {mode!r} has no derivative rule here")
 
 
 def qr_any_back(ct: Value, out: Value, a: Value, mode: str) -> Any:

@@ -83,7 +83,7 @@ def vectorized(results: list[Any], like: Value) -> Any:
     """
     first = np.asarray(results[0])
     if first.ndim or isinstance(results[0], tuple):
-        raise NotImplementedError("np.vectorize of a function with more than one result")
+        raise error("MissingRule", "np.vectorize of a function with more than one result")
     return np.array(results).astype(first.dtype).reshape(np.shape(like))
 
 

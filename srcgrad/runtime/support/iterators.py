@@ -11,6 +11,8 @@ import itertools
 
 import numpy as np
 
+from srcgrad.runtime.support.adjoints import error
+
 # ---- itertools ----------------------------------------------------------------------
 
 
@@ -20,7 +22,7 @@ def product_of(first, second=None, third=None, *, repeat=1):
     elif repeat == 3 and second is None:
         second, third = first, first
     elif repeat != 1:
-        raise NotImplementedError("itertools.product with this repeat: write the loops")
+        raise error("MissingRule", "itertools.product with this repeat: write the loops")
     if second is None:
         return [(a,) for a in first]
     if third is None:

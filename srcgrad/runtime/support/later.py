@@ -7,6 +7,7 @@ from typing import Any
 
 # The helpers of each module: looking for a name that is none of them imports nothing.
 _HELPERS = {
+    "scipy_fft": "waves waves_back other_type",
     "scipy_linalg": """
         doubled corner part_of is_transposed flipped triangular_share applied
         factor_share factor_dot permutation lu_parts lu_back lu_dot lu_share

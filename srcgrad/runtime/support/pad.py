@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.runtime.support.adjoints import error
 from srcgrad.runtime.support.shape import Value, places, scatter
 
 _GATHERING = ("edge", "wrap", "symmetric", "reflect")
@@ -41,7 +42,7 @@ def _pad_pairs(shape: Any, width: Any) -> list[tuple[int, int]]:
 def _check_mode(mode: Any) -> None:
     known = (*_GATHERING, "constant", "empty", "mean", "linear_ramp")
     if mode not in known:
-        raise NotImplementedError(f"np.pad with mode {mode!r} has no derivative rule")
+        raise error("MissingRule", f"np.pad with mode {mode!r} has no derivative rule")
 
 
 def _along_axes(x: Any, matrices: list[Any]) -> Any:

@@ -168,10 +168,24 @@ def kron_back_b(ct: Value, a: Value, b: Value) -> Any:
 
 def _cross(x: Any, y: Any, like: Any, axis: int) -> Any:
     """x cross y, three-dimensional along the last axis, as the cotangent of `like`."""
-    if x.shape[-1] != 3 or y.shape[-1] != 3:
-        raise NotImplementedError("np.cross of two-dimensional vectors has no derivative rule")
     moved = np.moveaxis(np.asarray(like), axis, -1)
-    return np.moveaxis(unbroadcast(np.cross(x, y), moved), -1, axis)
+    full = np.cross(_in_space(x), _in_space(y))[..., : moved.shape[-1]]
+    return np.moveaxis(unbroadcast(full, moved), -1, axis)
+
+
+def _in_space(x: Any) -> Any:
+    """Vectors of a plane as those of space that lie in it."""
+    if x.shape[-1] == 3:
+        return x
+    return np.concatenate((x, np.zeros_like(x[..., :1])), axis=-1)
+
+
+def _cross_cotangent(ct: Value, a: Any, b: Any, axisc: int) -> Any:
+    """The cotangent of a cross product as vectors; that of two in a plane is upright."""
+    if a.shape[-1] == b.shape[-1] == 2:
+        upright = np.asarray(ct)[..., None]
+        return np.concatenate((np.zeros_like(upright), np.zeros_like(upright), upright), axis=-1)
+    return np.moveaxis(np.asarray(ct), axisc, -1)
 
 
 def cross_back_a(
@@ -184,8 +198,8 @@ def cross_back_a(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    y = np.moveaxis(np.asarray(b), axisb, -1)
-    return _cross(y, np.moveaxis(np.asarray(ct), axisc, -1), a, axisa)
+    x, y = np.moveaxis(np.asarray(a), axisa, -1), np.moveaxis(np.asarray(b), axisb, -1)
+    return _cross(y, _cross_cotangent(ct, x, y, axisc), a, axisa)
 
 
 def cross_back_b(
@@ -198,8 +212,8 @@ def cross_back_b(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x = np.moveaxis(np.asarray(a), axisa, -1)
-    return _cross(np.moveaxis(np.asarray(ct), axisc, -1), x, b, axisb)
+    x, y = np.moveaxis(np.asarray(a), axisa, -1), np.moveaxis(np.asarray(b), axisb, -1)
+    return _cross(_cross_cotangent(ct, x, y, axisc), x, b, axisb)
 
 
 def multi_dot_back(ct: Value, arrays: Value) -> Any:

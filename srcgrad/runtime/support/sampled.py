@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.runtime.support.adjoints import error
+
 Value = Any  # a number or an array
 
 
@@ -142,8 +144,9 @@ def quantile_moved(
     np.float64(2.0)
     """
     if method != "linear":
-        raise NotImplementedError(
-            f"the derivative of a quantile by q is known for the method 'linear', not {method!r}"
+        raise error(
+            "MissingRule",
+            f"the derivative of a quantile by q is known for the method 'linear', not {method!r}",
         )
     rows = np.sort(_lines(a, axis), axis=-1)
     last = max(np.shape(rows)[-1] - 1, 1)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from srcgrad.runtime.support.adjoints import error
+
 Value = Any  # an array
 
 
@@ -53,7 +55,7 @@ def is_transposed(trans: Any) -> bool:
     (True, False)
     """
     if trans in (2, "C"):
-        raise NotImplementedError("the conjugate transpose; use np.conj(a), trans='T'")
+        raise error("MissingRule", "the conjugate transpose; use np.conj(a), trans='T'")
     return trans in (1, "T")
 
 

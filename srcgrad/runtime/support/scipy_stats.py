@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from srcgrad.runtime.support.adjoints import error
+
 Value = Any  # a number or an array
 
 
@@ -293,7 +295,7 @@ def bernoulli_pmf(k: Value, p: Value, loc: Value = 0) -> Any:
 
 def multivariate_normal_logpdf(x: Value, mean: Value, cov: Value) -> Any:
     if np.ndim(cov) != 2 or np.ndim(mean) != 1:
-        raise NotImplementedError("multivariate_normal: pass a mean and a covariance matrix")
+        raise error("MissingRule", "multivariate_normal: pass a mean and a covariance matrix")
     factor = np.linalg.cholesky(cov)
     w = np.linalg.solve(factor, np.transpose(x - mean))
     size = np.shape(cov)[0]

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.runtime.support.adjoints import error
+
 Value = Any  # a number or an array
 
 
@@ -134,7 +136,7 @@ def poly(seq_of_zeros: Value) -> Any:
     array([ 1., -3.,  2.])
     """
     if np.ndim(seq_of_zeros) != 1:
-        raise NotImplementedError("np.poly of a matrix: use np.poly(np.linalg.eigvals(a))")
+        raise error("MissingRule", "np.poly of a matrix: use np.poly(np.linalg.eigvals(a))")
     out = np.ones(1, np.asarray(seq_of_zeros).dtype)
     for zero in seq_of_zeros:
         out = np.append(out, 0.0) - zero * np.append(0.0, out)

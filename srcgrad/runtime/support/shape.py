@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.runtime.support.adjoints import error
 from srcgrad.runtime.support.elementwise import match, unbroadcast
 
 Value = Any  # a number, an array, or (nested) lists of them
@@ -87,7 +88,7 @@ def _order(a: Value, order: str) -> str:
         return "C"
     if flags.f_contiguous:
         return "F"
-    raise NotImplementedError('order="K" of an array that is neither C- nor F-contiguous')
+    raise error("MissingRule", 'order="K" of an array that is neither C- nor F-contiguous')
 
 
 def reshape_as(x: Value, a: Value, shape: Any, order: str) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from srcgrad.analysis.index_types import is_whole
 from srcgrad.analysis.partials import (
     HELPERS,
     Term,
@@ -54,6 +55,11 @@ class Values(Containers):
                     g, owned = self.module.support("gradient", g, self.primal(expr)), True
                 self.masks.put(expr.name, self.masks.take(name))
                 self.contribute(expr, g, owned, thin)
+            case ir.Index(obj, key) if is_whole(self.unit.facts.of(obj), key):
+                g = self.after_undo(stmt, self.take_full(name))
+                if not isinstance(self.unit.facts.of(obj), ty.Number):
+                    g = self.module.support("whole", g, self.primal(obj))
+                self.contribute(obj, g, False)
             case ir.Index(obj, key) if target is None:
                 one = self.state[name].thin and self.spreads(obj, key)
                 g = self.take(name, 1) if one else self.take_full(name)

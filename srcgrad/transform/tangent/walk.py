@@ -6,6 +6,7 @@ import ast
 from functools import cached_property
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
+from srcgrad.analysis.index_types import is_whole
 from srcgrad.analysis.targets import Construct, Container, Library, User, bound_atoms
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -185,6 +186,11 @@ class Walk(Calls):
             case ir.Index(obj, key) if target is None:
                 if not self.active(obj):
                     self.bind_zero(stmt)
+                elif is_whole(self.unit.facts.of(obj), key):
+                    known = isinstance(self.unit.facts.of(obj), ty.Number)
+                    dot = self.dot(obj, 1)
+                    node = dot if known else self.support("whole", dot, self.primal(obj))
+                    self.bind(stmt, node)
                 else:
                     self.bind(
                         stmt,
