@@ -201,6 +201,7 @@ def _drafted(
     scopes: Sequence[Mapping[Hashable, Entry]],
 ) -> Draft:
     program = Program(scopes)
+    program.reverses = all(request.mode != "jvp" for request in requests)
     program.checkpoints = all(request.checkpoints for request in requests)
     tables.load()
     found = [program.reached(source_module.read(request.fn)) for request in requests]

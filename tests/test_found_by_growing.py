@@ -313,7 +313,7 @@ def test_adjoints_that_are_one_number(fn):
     check(fn, Z[0])
 
 
-# ---- unpacking for its errors, integers in the place of floats, names that nothing binds ------------
+# ---- unpacking for its errors, integers for floats, names that nothing binds ---
 
 
 def unpacked(z):
@@ -354,3 +354,54 @@ def test_a_name_that_nothing_binds_raises_where_it_is_read():
     for typed in (True, False):
         with pytest.raises(UnboundLocalError):
             sg.grad(never_bound, specialize=typed)(20.0 + Z[0])
+
+
+# ---- what is updated is read before the value is evaluated ---
+
+
+def doubled(a, b):
+    a *= 2.0
+    return b
+
+
+def updated_through_a_view(x):
+    w = x
+    x[1] += doubled(w.reshape(-1), x[0])
+    return np.sum(x * x)
+
+
+def updated_through_a_list(x):
+    v = x[1:]
+    parts = [v, x]
+    x[1] *= doubled(parts[0], x[0])
+    x[2] -= doubled(parts[1][::-1], x[0])
+    return np.sum(x * x)
+
+
+def updated_through_a_closure(x):
+    def written(z):
+        x[0] = z * x[1]
+        return z
+
+    x[0] += written(x[2])
+    return np.sum(x * x)
+
+
+def added_doubled(a, b, s):
+    a[0] += doubled(b, s)
+
+
+def updated_through_two_names(x):
+    added_doubled(x, x, x[1])
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        updated_through_a_view, updated_through_a_list, updated_through_a_closure,
+        updated_through_two_names,
+    ],
+)  # fmt: skip
+def test_updates_read_before_they_evaluate(fn):
+    check(fn, Z[0])

@@ -157,6 +157,8 @@ class CallTypes(ObjectTypes):
                 entry = entry.variants["complex"]
             if entry.kind == "source":
                 return self.invoke_object(stmt, entry.fn, args, kwargs, where)
+            if entry.kind == "parallel" and self.program.reverses:
+                return self.invoke_object(stmt, entry.fn, args, kwargs, where)
             return self.library(stmt, entry, args, kwargs)
         value = getattr(value, "__srcgrad_primal__", value)
         if getattr(value, "__srcgrad_special__", None) == "derivative":

@@ -174,10 +174,11 @@ class Inference(MemberTypes):
         listed = any(isinstance(t, ty.Tuple | ty.List) for t in kinds)
         if listed and op in ("add", "mul") and not makes_array(kinds):
             both = op == "add" and all(isinstance(t, ty.Tuple | ty.List) for t in kinds)
-            if op == "mul":
+            rebinds = not isinstance(stmt, ir.Assign) or stmt.inplace is None
+            if op == "mul" and rebinds:
                 items, times = args if isinstance(kinds[0], ty.Tuple | ty.List) else args[::-1]
                 return self.invoke_object(stmt, support.list_repeat, (items, times), (), items)
-            if op == "add" and not both and ty.UNKNOWN in kinds:
+            if op == "add" and not both and ty.UNKNOWN in kinds and rebinds:
                 return self.invoke_object(stmt, support.list_add, args, (), args[0])
             what = Uncharted(f"{op} of a list or tuple", "write the items out, or use append")
             self.target(stmt, Container("concat") if both else what)

@@ -94,6 +94,7 @@ class Program:
         self.scopes = tuple(scopes)  # strongest first: `rules=`, then scoped overrides
         self.used_rules: set[Hashable] = set()  # keys of the targets whose overrides were used
         self._lexical: dict[int, tuple[Any, Mapping[Hashable, Entry]]] = {}
+        self.reverses = False  # are moves between memory reversed by the source of their helpers
         self.checkpoints = True  # are loops marked by `checkpointed` run again from snapshots
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.reruns = False  # definitions may be run again in the reverse sweep rather than taped

@@ -13,6 +13,7 @@ from srcgrad.frontend.expressions import BINARY, assign_into, held, key, rebinds
 from srcgrad.frontend.purity import is_pure
 from srcgrad.frontend.resolve import builtin, check_attribute, helper
 from srcgrad.frontend.scope import Scope, atom
+from srcgrad.frontend.sharing import reaches
 from srcgrad.ir.nodes import (
     Atom,
     Attr,
@@ -209,10 +210,10 @@ def _updated(scope: Scope, node: ast.AugAssign, old: Expr, op: str) -> Var:
 
 
 def _may_write(scope: Scope, base: ast.expr, value: ast.expr) -> bool:
-    """May evaluating `value` call code that reaches what `base` names?"""
+    """May evaluating `value` call code that reaches what `base` names, or shares memory with?"""
     if is_pure(scope, value):
         return False
-    roots = names_in(base)
+    roots = reaches(scope, names_in(base))
     return any(
         isinstance(part, ast.Call)
         and not is_pure(scope, part)

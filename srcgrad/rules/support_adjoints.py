@@ -8,6 +8,7 @@ import numpy as np
 
 from srcgrad.rules.registry import Entry, add, linear, name_of, nondiff
 from srcgrad.runtime import support
+from srcgrad.runtime.support import adjoints, moves
 
 _A = np.array([1.0, -2.0, 0.5])
 _B = np.array([0.3, 0.1, 2.0])
@@ -47,11 +48,13 @@ linear(
 )
 linear(support.like_items, "t, x", t="g", zero=("x",), at=[([1.0, 2.0], [1.0, 2.0])])
 nondiff(support.zeros, support.bar, support.seed, support.outline)
-nondiff(support.is_part, support.refuse_shared, pure=False)
+nondiff(adjoints.slice_places)
+nondiff(support.is_part, support.refuse_shared, moves.refuse_record, pure=False)
 
 
-def _parallel(target: Any, params: str, *writes: str) -> None:
-    """A helper that moves values between memory: its tangent is the same move of tangents."""
+def _parallel(target: Any, params: str, *writes: str, source: Any = None) -> None:
+    """A helper that moves values between memory: its tangent is the same move of tangents; in
+    reverse mode it is a function of Python like any other, with the source of `source`."""
     from srcgrad.rules.registry import _signature
 
     add(
@@ -65,13 +68,13 @@ def _parallel(target: Any, params: str, *writes: str) -> None:
             pure=False,
             writes=writes,
             view="always",
-            note="it writes in place; use forward mode over reverse, as hvp and hessian do",
+            fn=source or target,
         )
     )
 
 
 _parallel(support.full_tangent, "t, x")
-_parallel(support.accumulate, "a, b", "a")
+_parallel(support.accumulate, "a, b", "a", source=moves.accumulate)
 _parallel(support.item_add, "a, key, ct", "a")
 _parallel(support.item_added_back, "a_bar, key, ct")
 _parallel(support.parts_of, "x")

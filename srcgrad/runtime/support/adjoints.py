@@ -273,6 +273,15 @@ def part(a: Any, k: Any) -> Any:
     return None if a is None else a[k]
 
 
+def slice_places(key: slice, count: int) -> range:
+    """The places that a slice takes of so many.
+
+    >>> list(slice_places(slice(None, None, 2), 5))
+    [0, 2, 4]
+    """
+    return range(*key.indices(count))
+
+
 def item_add(a: Any, key: Any, g: Any) -> None:
     """Add g to the item at `key` of an adjoint, once for each time the key names it."""
     if g is None or a is None:
@@ -284,7 +293,7 @@ def item_add(a: Any, key: Any, g: Any) -> None:
             a[key] += g
         return
     if isinstance(key, slice):
-        for k, v in zip(range(*key.indices(len(a))), g, strict=True):
+        for k, v in zip(slice_places(key, len(a)), g, strict=True):
             a[k] = add(a[k], v)
         return
     a[key] = accumulate(a[key], g)

@@ -18,6 +18,7 @@ from srcgrad.runtime.support.adjoints import (
     error,
     is_floating,
     is_number,
+    slice_places,
     zeros,
 )
 from srcgrad.runtime.support.elementwise import unbroadcast
@@ -117,7 +118,7 @@ def part_back(a_bar: Any, key: Any, v_bar: Any) -> None:
             a_bar[key] += v_bar
         return
     if isinstance(key, slice):
-        for k, v in zip(range(*key.indices(len(a_bar))), v_bar, strict=True):
+        for k, v in zip(slice_places(key, len(a_bar)), v_bar, strict=True):
             a_bar[k] = alias_back(a_bar[k], v)
         return
     a_bar[key] = alias_back(a_bar[key], v_bar)
