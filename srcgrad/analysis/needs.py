@@ -176,7 +176,7 @@ class NeedsTable(Again):
                         if self.unit.fx.memory(stmt.target.name):
                             out.contents.add(self.unit.fx.root(stmt.target.name))
                     if term.fills and isinstance(term.operand, ir.Var):
-                        out.before |= self.thin_needs(term.operand)
+                        out.before |= self.thin_needs(term.operand, stmt)
                     if term.reduces and isinstance(term.operand, ir.Var):
                         if not isinstance(self.unit.type(term.operand.name), ty.Number):
                             self._shape(out, term.operand)
@@ -204,15 +204,20 @@ class NeedsTable(Again):
             if self.unit.fx.memory(stmt.target.name):
                 out.contents.add(self.unit.fx.root(stmt.target.name))
 
-    def thin_needs(self, v: ir.Var, seen: frozenset[str] = frozenset()) -> set[str]:
+    def thin_needs(
+        self, v: ir.Var, reader: ir.Stmt, seen: frozenset[str] = frozenset()
+    ) -> set[str]:
         """Whose shapes turn one number back into an array where that becomes necessary."""
         unit = self.unit
         defs = unit.defs.get(v.name, [])
         # Of several values, or of one in a loop, the one that v has may be an earlier one.
         only = len(defs) == 1 and not unit.loops[defs[0].sid] and v.name not in unit.params
         out = set() if only else self.shapes_of([v])
-        if v.name not in seen:
-            for definition in defs:
+        for definition in defs:
+            # An adjoint that goes from one round of a loop to the next, or into it, is an array.
+            there = unit.loops[definition.sid] == unit.loops[reader.sid]
+            before = unit.place[definition.sid] < unit.place[reader.sid]
+            if v.name not in seen and there and before:
                 out |= self._thin_through(v, definition, seen | {v.name})
         return out
 
@@ -222,7 +227,7 @@ class NeedsTable(Again):
         if not isinstance(definition, ir.Assign):
             return self.shapes_of([v])
         if isinstance(definition.value, ir.Var):
-            return self.shapes_of([v]) | self.thin_needs(definition.value, seen)
+            return self.shapes_of([v]) | self.thin_needs(definition.value, definition, seen)
         call = unit.facts.targets.get(definition.sid)
         if not isinstance(call, Library):
             return self.shapes_of([v])
@@ -234,7 +239,7 @@ class NeedsTable(Again):
             if not takes_thin(term, unit.type(term.operand.name), result):
                 return self.shapes_of([v])
             if stays_thin(unit.facts, term, result) or source(term) is not None:
-                out |= self.thin_needs(term.operand, seen)
+                out |= self.thin_needs(term.operand, definition, seen)
         return out
 
     def library_terms(self, stmt: ir.Stmt, expr: ir.Expr, call: Library) -> list[Term]:

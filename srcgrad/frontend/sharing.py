@@ -36,19 +36,19 @@ def _groups(scope: Scope) -> Iterator[frozenset[str]]:
         outer = outer.parent
     nodes = list(ast.walk(outer.node))
     params = {n.arg for n in nodes if isinstance(n, ast.arg)}
-    local = params | {n.id for n in nodes if _is_bound(n)} | {_name(n) for n in nodes}
+    local = params.union(*map(_bound, nodes))
     yield frozenset(params)  # a caller may pass one array twice
     for node in nodes:
         if node is not outer.node:
             yield frozenset(_shared(scope, node)) & local
 
 
-def _is_bound(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-
-
-def _name(node: ast.AST) -> str:
-    return node.name if isinstance(node, ast.FunctionDef) else ""
+def _bound(node: ast.AST) -> frozenset[str]:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.FunctionDef(name=name):
+            return frozenset([name])
+        case _:
+            return frozenset()
 
 
 def _shared(scope: Scope, node: ast.AST) -> frozenset[str]:
