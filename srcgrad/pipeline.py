@@ -32,6 +32,7 @@ from srcgrad.runtime import depth, foreign, garbage, loader
 from srcgrad.transform import dead, fold, loops, numba_text
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
+from srcgrad.transform.delay import delay
 from srcgrad.transform.handover import hand_over
 from srcgrad.transform.module import Module
 from srcgrad.transform.tangent.functions import Tangent
@@ -240,6 +241,7 @@ def _drafted(
         if isinstance(function, ast.FunctionDef):
             dead.eliminate(function)
             if module.backend != "numba":  # its loop passes have their own ideas of temporaries
+                delay(function)
                 fold.fold(function)
                 hand_over(function)
     module.prune(out.functions)

@@ -151,10 +151,23 @@ def spread_alone(node: ast.expr, ndim: int | None, constants: Mapping[str, Any])
             if not options:
                 default = all(is_default(k, constants) for k in ("axis", "keepdims"))
                 return g if default else node
-            leading = type(options.get("axis")) is int and ndim is not None
-            leading = leading and options["axis"] in (0, -ndim)  # type: ignore[operator]
-            return g if options.get("keepdims") is True or leading else node
+            axis = options.get("axis")
+            if options.get("keepdims") is True:
+                return g
+            if type(axis) is int and ndim is not None and options.get("keepdims") in (None, False):
+                return _with_axis(g, axis % ndim, ndim)
     return node
+
+
+def _with_axis(g: ast.expr, axis: int, ndim: int) -> ast.expr:
+    """An array that broadcasts along an axis that it lacks: `g[:, None]`, or g itself."""
+    if axis == 0:
+        return g
+    whole: list[ast.expr] = [ast.Slice() for _ in range(axis)]
+    if axis == ndim - 1 > 1:
+        whole = [ast.Constant(Ellipsis)]
+    key = ast.Tuple([*whole, ast.Constant(None)], ast.Load())
+    return ast.Subscript(g, key, ast.Load())
 
 
 def _known(node: ast.expr, constants: Mapping[str, Any]) -> Any:

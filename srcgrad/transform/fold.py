@@ -36,9 +36,10 @@ def fold(function: ast.FunctionDef) -> None:
     for block in _blocks(function.body):
         _drop_returned(block)
         _fold_block(block, stores, loads)
+        _begin(block)
         for s in block:
             if isinstance(s, ast.Assign | ast.AugAssign) and not hasattr(s, "srcgrad_raises"):
-                s.value = asts.changed(s.value, {ast.BinOp: _merged})
+                s.value = asts.changed(s.value, {ast.BinOp: _merged, ast.Subscript: _summed})
 
 
 def _blocks(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
@@ -79,6 +80,51 @@ def _drop_returned(block: list[ast.stmt]) -> None:
 
 def _shown(place: ast.expr) -> str:
     return ast.dump(place).replace("Store()", "Load()")
+
+
+def _begin(block: list[ast.stmt]) -> None:
+    """`u_bar = np.zeros(u.shape, u.dtype)` and `u_bar += 2.0 * u`: it begins with the latter."""
+    for s in list(block):
+        match s:
+            case ast.Assign(
+                [ast.Name(name)],
+                ast.Call(
+                    ast.Attribute(ast.Name("np"), "zeros"),
+                    [ast.Attribute(_, "shape") as shape, *_],
+                    [],
+                ),
+            ):
+                k = block.index(s)
+                at = next((j for j in range(k + 1, len(block)) if _mentions(block[j], name)), None)
+                first = None if at is None else _whole(block[at], name, shape)
+                if at is not None and first is not None:
+                    block[at] = first
+                    del block[k]
+
+
+def _mentions(s: ast.stmt, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for n in asts.walk(s))
+
+
+def _whole(s: ast.stmt, name: str, shape: ast.expr) -> ast.stmt | None:
+    """The assignment for an addition of a whole array to zeros of its kind, or of one number for
+    all elements (its adjoint is thin)."""
+    thin = getattr(s, "srcgrad_thin", None)
+    match s:
+        case ast.AugAssign(ast.Name(target), ast.Add() | ast.Sub() as op, value):
+            if target != name or thin is None or name in asts.names(value):
+                return None
+        case _:
+            return None
+    if isinstance(op, ast.Sub):
+        value = syn.negative(value)
+    if thin:
+        value = syn.call("np.full", shape, value)
+    elif not is_fresh(value):
+        value = ast.Call(ast.Attribute(value, "copy", ast.Load()), [], [])
+    made = syn.assign(name, value)
+    vars(made).update({k: v for k, v in vars(s).items() if k.startswith("srcgrad_")})
+    return made
 
 
 # ---- single uses ----------------------------------------------------------------------------
@@ -189,6 +235,29 @@ def _merged(node: ast.BinOp) -> ast.expr:
         case ast.BinOp(two, ast.Mult(), e) if _is_number(two, 2.0):
             return _doubled(e) or node
     return node
+
+
+def _summed(node: ast.Subscript) -> ast.expr:
+    """`np.sum(e, axis=1, keepdims=True)[:, 0]` is `np.sum(e, axis=1)`."""
+    match node:
+        case ast.Subscript(
+            ast.Call(
+                ast.Attribute(ast.Name("np"), "sum") as func,
+                [e],
+                [ast.keyword("axis", ast.Constant(int(axis))), ast.keyword("keepdims", keep)],
+            ),
+            key,
+        ) if isinstance(keep, ast.Constant) and keep.value is True:
+            items = key.elts if isinstance(key, ast.Tuple) else [key]
+            *whole, last = items
+            first = isinstance(last, ast.Constant) and type(last.value) is int and not last.value
+            if first and len(whole) == axis and all(map(_is_whole, whole)):
+                return ast.Call(func, [e], [ast.keyword("axis", ast.Constant(axis))])
+    return node
+
+
+def _is_whole(item: ast.expr) -> bool:
+    return isinstance(item, ast.Slice) and item.lower is item.upper is item.step is None
 
 
 def _doubled(node: ast.expr) -> ast.expr | None:

@@ -79,7 +79,7 @@ def gradient_of(
             return module.numpy("zeros", shape, dtype)
         if t.dtype == np.float64 and not t.dims:
             return module.support("gradient", node, primal)
-        if t.dtype == np.float64 and not _other_precision(unit):
+        if t.dtype == np.float64 and not other_precision(unit):
             return node if owned else syn.expr("a.copy()", a=node)
         cast = syn.expr("a.astype(x.dtype)", a=node, x=primal)
         if owned:
@@ -97,7 +97,7 @@ def _number(module: Module, t: ty.Number, node: ast.expr | None) -> ast.expr:
     return module.numpy(t.cls.__name__, node)
 
 
-def _other_precision(unit: Unit) -> bool:
+def other_precision(unit: Unit) -> bool:
     """Whether anything in the function is no float64 or Python float, or unknown."""
     for t in unit.facts.types.values():
         if isinstance(t, ty.Array) and np.issubdtype(t.dtype, np.inexact):

@@ -32,7 +32,8 @@ def is_silent(node: ast.expr, primal: bool) -> bool:
             return False
         case ast.Call(func=fn, args=args, keywords=keywords):
             parts = [*args, *(k.value for k in keywords)]
-            return not primal and is_pure(fn) and all(is_silent(p, primal) for p in parts)
+            pure = is_pure(fn) or _writes_nothing(fn, len(args), {k.arg for k in keywords})
+            return not primal and pure and all(is_silent(p, primal) for p in parts)
         case ast.Compare(left=left, ops=[ast.Is() | ast.IsNot()], comparators=[right]):
             return is_silent(left, primal) and is_silent(right, primal)
     inner = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
@@ -57,6 +58,19 @@ def is_pure(fn: ast.expr) -> bool:
         case ast.Attribute(value=value, attr=attr):
             return attr in _METHODS and is_silent(value, False)
     return False
+
+
+def _writes_nothing(fn: ast.expr, count: int, given: set[str | None]) -> bool:
+    """Whether a call of a function that may write into `out` gives it none."""
+    match fn:
+        case ast.Attribute(ast.Name("np"), attr):
+            entry = registry.lookup(getattr(np, attr, None))
+        case _:
+            return False
+    if entry is None or not entry.pure or entry.params is None or None in given:
+        return False
+    places = list(entry.params.parameters)
+    return all(w not in given and w in places[count:] for w in entry.writes)
 
 
 def _support(attr: str) -> Any:

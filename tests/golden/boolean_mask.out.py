@@ -12,10 +12,9 @@ def positive_log_grad(x, floor):
     t2 = x > 0.5
     good = x[t2]
     # ---- reverse sweep ----
-    y_bar = np.zeros(y.shape, y.dtype)
     # boolean_mask.py:8  return np.sum(np.log(y)) + np.sum(good**2)
     good_bar = 2.0 * good
-    y_bar += 1.0 / y
+    y_bar = 1.0 / y
     # boolean_mask.py:7  good = x[x > 0.5]
     x_bar = np.zeros(x.shape, x.dtype)
     x_bar[t2] += good_bar

@@ -2,7 +2,6 @@
 #     a, b, width.
 # Types: a float64[:, :], b float64[:, :], width float.  Edit broadcasting.py, not this file.
 import numpy as np
-from srcgrad.runtime import support
 
 
 def gaussian_kernel_grad(a, b, width):
@@ -18,12 +17,8 @@ def gaussian_kernel_grad(a, b, width):
     width_bar = np.sum(-t4 * t3 / (2.0 * t2)) * 4.0 * width
     squared_bar = -(t4 / (2.0 * t2))
     # broadcasting.py:6  squared = np.sum(difference**2, axis=-1)
-    difference_bar = support.sum_back(squared_bar, t1, axis=-1) * 2.0 * difference
+    difference_bar = squared_bar[..., None] * 2.0 * difference
     # broadcasting.py:5  difference = a[:, np.newaxis, :] - b[np.newaxis, :, :]
-    t10_bar = np.sum(-difference_bar, axis=0, keepdims=True)
-    b_bar = np.zeros(b.shape, b.dtype)
-    b_bar[None, :, :] += t10_bar
-    t9_bar = np.sum(difference_bar, axis=1, keepdims=True)
-    a_bar = np.zeros(a.shape, a.dtype)
-    a_bar[:, None, :] += t9_bar
+    b_bar = np.sum(-difference_bar, axis=0)
+    a_bar = np.sum(difference_bar, axis=1)
     return a_bar, b_bar, float(width_bar)

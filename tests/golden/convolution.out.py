@@ -17,9 +17,8 @@ def convolve_grad(image, kernel):
             t1_tape.append(support.outline(t1))
             out += t1
     # ---- reverse sweep ----
-    out_bar = np.zeros(out.shape, out.dtype)
     # convolution.py:11  return np.sum(np.maximum(out, 0.0))
-    out_bar += 1.0 * (out > 0.0) + 0.5 * (out == 0.0)
+    out_bar = 1.0 * (out > 0.0) + 0.5 * (out == 0.0)
     image_bar = np.zeros(image.shape, image.dtype)
     kernel_bar = np.zeros(kernel.shape, kernel.dtype)
     for i in range(kernel.shape[0] - 1, -1, -1):
@@ -28,6 +27,5 @@ def convolve_grad(image, kernel):
             # convolution.py:10  out += kernel[i, j] * image[i : i + rows, j : j + columns]
             t1_bar = support.unbroadcast(out_bar, t1).copy()
             image_bar[i:i + rows, j:j + columns] += t1_bar * kernel[i, j]
-            t5_bar = np.sum(t1_bar * image[i:i + rows, j:j + columns])
-            kernel_bar[i, j] += t5_bar
+            kernel_bar[i, j] += np.sum(t1_bar * image[i:i + rows, j:j + columns])
     return image_bar, kernel_bar

@@ -17,4 +17,4 @@ def energy_grad(spring, x):
     # dataclass_params.py:13  stretch = x - spring.rest
     t6_bar = -stretch_bar
     support.attr_add(spring_bar, "rest", t6_bar)
-    return support.gradient(spring_bar, spring), stretch_bar.copy()
+    return support.gradient(spring_bar, spring), stretch_bar

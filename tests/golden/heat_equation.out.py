@@ -12,9 +12,8 @@ def heat_grad(u, k, steps):
         t1_tape.append(t1)
         u_1[1:-1] = u_1[1:-1] + k * t1
     # ---- reverse sweep ----
-    u_1_bar = np.zeros(u_1.shape, u_1.dtype)
     # heat_equation.py:8  return np.sum(u**2)
-    u_1_bar += 2.0 * u_1
+    u_1_bar = 2.0 * u_1
     k_bar = 0.0
     for _ in range(steps - 1, -1, -1):
         t1 = t1_tape.pop()

@@ -13,14 +13,9 @@ def inertia_grad(centres, points):
     t2 = np.min(distances, axis=1)
     # ---- reverse sweep ----
     # kmeans_vectorised.py:7  return np.sum(np.min(distances, axis=1))
-    distances_bar = (
-        support.sum_back(np.full(t2.shape, 1.0), distances, axis=1)
-        * support.ties(distances, t2, axis=1)
-    )
+    distances_bar = np.full(t2.shape, 1.0)[:, None] * support.ties(distances, t2, axis=1)
     # kmeans_vectorised.py:6  distances = np.sum(offsets**2, axis=2)
-    offsets_bar = support.sum_back(distances_bar, t1, axis=2) * 2.0 * offsets
+    offsets_bar = distances_bar[..., None] * 2.0 * offsets
     # kmeans_vectorised.py:5  offsets = points[:, None] - centres[None]
-    t5_bar = np.sum(-offsets_bar, axis=0, keepdims=True)
-    centres_bar = np.zeros(centres.shape, centres.dtype)
-    centres_bar[None] += t5_bar
+    centres_bar = np.sum(-offsets_bar, axis=0)
     return centres_bar

@@ -21,14 +21,10 @@ def log_likelihood_grad(logits, means, log_scales, x):
     t7 = np.sum(t6, axis=1)
     # ---- reverse sweep ----
     # mixture.py:9  return np.sum(top + np.log(np.sum(np.exp(terms - top[:, None]), axis=1)))
-    t11_bar = support.sum_back(1.0 / t7, t6, axis=1) * t6
-    t13_bar = np.sum(-t11_bar, axis=1, keepdims=True)
-    top_bar = np.full(top.shape, 1.0)
-    top_bar[:, None] += t13_bar
+    t11_bar = (1.0 / t7)[:, None] * t6
+    top_bar = 1.0 + np.sum(-t11_bar, axis=1)
     # mixture.py:8  top = terms.max(axis=1)
-    terms_bar = (
-        t11_bar + support.sum_back(top_bar, terms, axis=1) * support.ties(terms, top, axis=1)
-    )
+    terms_bar = t11_bar + top_bar[:, None] * support.ties(terms, top, axis=1)
     # mixture.py:7  terms = log_weights - log_scales - 0.5 * z * z
     t14_bar = -terms_bar
     z_bar = t14_bar * t5

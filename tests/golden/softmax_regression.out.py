@@ -27,7 +27,7 @@ def cross_entropy_value_and_grad(W, X, labels):
     scores_bar = np.zeros(scores.shape, scores.dtype)
     np.add.at(scores_bar, (t4, labels), chosen_bar)
     # softmax_regression.py:7  log_norm = np.log(np.sum(np.exp(scores), axis=1))
-    scores_bar += support.sum_back(t11_bar / t3, t2, axis=1) * t2
+    scores_bar += (t11_bar / t3)[:, None] * t2
     # softmax_regression.py:6  scores = scores - np.max(scores, axis=1, keepdims=True)
     scores_1_bar = (
         scores_bar

@@ -16,9 +16,8 @@ def logistic_path_grad(x0, r, n):
         t2_tape.append(t2)
         x[i] = r * t1 * (1.0 - t2)
     # ---- reverse sweep ----
-    x_bar = np.zeros(x.shape, x.dtype)
     # store_elements.py:9  return np.sum(x * x)
-    x_bar += 2.0 * x
+    x_bar = 2.0 * x
     r_bar = 0.0
     for i in range(n - 1, 0, -1):
         t2 = t2_tape.pop()

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterable
 from functools import cached_property
 
+import numpy as np
+
 from srcgrad.analysis.targets import User
 from srcgrad.analysis.varying import varies
 from srcgrad.ir import nodes as ir
@@ -17,6 +19,7 @@ from srcgrad.transform.adjoint.displays import zero_number
 from srcgrad.transform.adjoint.state import Adj
 from srcgrad.transform.fresh import parts_of
 from srcgrad.transform.module import Module
+from srcgrad.transform.parameters import other_precision
 
 
 class Adjoints(Base):
@@ -71,7 +74,7 @@ class Adjoints(Base):
         kind = self.unit.kind(name)
         node = syn.simplify(node)
         if kind == "memory":
-            self.add_memory(name, node)
+            self.add_memory(name, node, thin)
             return
         adj = self.state.get(name)
         t = self.unit.type(name)
@@ -149,12 +152,21 @@ class Adjoints(Base):
             return
         self.settle(name)
 
-    def add_memory(self, name: str, node: ast.expr) -> None:
-        """Accumulate into a shadow, in place."""
+    @cached_property
+    def is_double(self) -> bool:
+        """Whether all floats in the function are doubles."""
+        return not other_precision(self.unit)
+
+    def add_memory(self, name: str, node: ast.expr, thin: bool) -> None:
+        """Accumulate into a shadow, in place; `thin` says that it may be one number for all."""
         t = self.unit.type(name)
         if isinstance(t, ty.Array):
+            whole = node
             node = spread_alone(node, len(t.dims), {})
-            self.emit(syn.augment(self.bar_node(name), ast.Add(), node))
+            added = syn.augment(self.bar_node(name), ast.Add(), node)
+            if node is whole and t.dims and t.dtype == np.float64 and self.is_double:
+                added.srcgrad_thin = thin  # type: ignore[attr-defined]
+            self.emit(added)
             return
         made = self.module.support("accumulate", self.bar_node(name), node)
         self.emit(syn.assign(self.bar(name), made))

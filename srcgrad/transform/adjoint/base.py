@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import linecache
 from dataclasses import dataclass, field
+from typing import Any
 
 from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
+from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
@@ -129,7 +131,9 @@ class Base:
             self.state[n].waiting = None
         if len(group) == 1:
             assert nodes[0] is not None
-            self.emit(syn.assign(self.bar(name), nodes[0]))
+            bound: Any = syn.assign(self.bar(name), nodes[0])
+            bound.srcgrad_number = isinstance(self.unit.type(name), ty.Number)
+            self.emit(bound)
             return
         values = syn.tuple_of(n for n in nodes if n is not None)
         self.emit(syn.assign(syn.tuple_of(map(self.bar_node, group)), values))

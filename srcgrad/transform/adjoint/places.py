@@ -25,6 +25,10 @@ class Places(Adjoints):
         root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
         if add_part(self, obj, root, key, g):
             return
+        if obj == root and self.unit.kind(obj.name) == "value" and _only_adds_axes(key):
+            if isinstance(self.unit.type(obj.name), ty.Array):
+                self.add(obj.name, without_axes(g, key), False)
+                return
         if self.unit.kind(root.name) != "memory":
             self.own_container(root.name)
         place = self.place_of(obj, root)
@@ -181,3 +185,30 @@ class Places(Adjoints):
 
     def chain(self, name: str) -> list[tuple[str, int]]:
         return self.unit.act.chain(name)
+
+
+def _only_adds_axes(key: ir.Key) -> bool:
+    """Whether a key is of whole slices and None alone: `a[:, None]`."""
+    items = key.items if isinstance(key, ir.KeyTuple) else (key,)
+    whole = ir.Slice(None, None, None)
+    return all(i == whole or i == ir.Const(None) or _is_ellipsis(i) for i in items)
+
+
+def _is_ellipsis(item: object) -> bool:
+    return isinstance(item, ir.Const) and item.value is Ellipsis
+
+
+def without_axes(g: ast.expr, key: ir.Key) -> ast.expr:
+    """A cotangent without the axes of length one that a key added: `g[:, 0]`."""
+    items = key.items if isinstance(key, ir.KeyTuple) else (key,)
+    parts: list[ast.expr] = []
+    for i in items:
+        if i == ir.Const(None):
+            parts.append(syn.number(0))
+        else:
+            parts.append(ast.Constant(Ellipsis) if _is_ellipsis(i) else ast.Slice())
+    while parts and isinstance(parts[-1], ast.Slice):
+        parts.pop()
+    if not parts:
+        return g
+    return ast.Subscript(g, parts[0] if len(parts) == 1 else syn.tuple_of(parts), ast.Load())

@@ -23,6 +23,7 @@ from srcgrad.errors import MissingRule, NotDifferentiable, located
 from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.rules.trim import spread_alone
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint import userrules
 from srcgrad.transform.adjoint.adjoints import _literal
@@ -248,6 +249,7 @@ class Values(Containers):
         mask: Mask | None = None,
         handed: str | None = None,
     ) -> None:
+        g = self.spread_by_itself(term, g, name)
         node = self.formula(term, g, out)
         if _literal(node) and syn.is_number(node, 0):
             return
@@ -265,7 +267,7 @@ class Values(Containers):
         elif node is not formula:
             still_thin = still_thin and not (mask is not None and same_shape(mask.type, result))
         self.masks.put(operand.name, mask)
-        if term.fills and self.unit.kind(operand.name) != "memory":
+        if term.fills:
             self.contribute(operand, node, False, True)
             return
         fresh = is_fresh(syn.simplify(node))
@@ -273,6 +275,15 @@ class Values(Containers):
         if term.reduces:
             node, fresh = self.reduce(term, operand, node, name, fresh)
         self.contribute(operand, node, fresh and not still_thin, still_thin)
+
+    def spread_by_itself(self, term: Term, g: ast.expr, name: str) -> ast.expr:
+        """A cotangent that a sum over an axis spreads, as it is where the formula spreads it: what
+        else is in it has all the elements."""
+        t = self.unit.type(name)
+        if term.entry.kind != "elementwise" or not isinstance(t, ty.Array):
+            return g
+        whole = [a for a in term.values if same_shape(self.unit.facts.of(a), t)]
+        return spread_alone(g, len(t.dims), {}) if whole or term.reads_out() else g
 
     def reduce(
         self, term: Term, operand: ir.Var, node: ast.expr, name: str, fresh: bool
