@@ -405,3 +405,34 @@ def updated_through_two_names(x):
 )  # fmt: skip
 def test_updates_read_before_they_evaluate(fn):
     check(fn, Z[0])
+
+
+# ---- variables whose shape is another in each round, or in one arm ---
+
+
+def itself(a, b):
+    return a
+
+
+def another_shape_in_an_arm(x, z):
+    w = x
+    u = itself(x, x)
+    x, z = z, x
+    p = u
+    if np.sum(x) < 100.0:
+        w = x
+    return np.sum(np.sin(p)) + 1.5 * np.sum(np.sin(w))
+
+
+def another_shape_in_each_round(x, z):
+    r = z
+    for _ in range(3):
+        r, x, z = x, z, r
+        for _ in range(2):
+            v = z
+    return np.sum(v * v)
+
+
+@pytest.mark.parametrize("fn", [another_shape_in_an_arm, another_shape_in_each_round])
+def test_adjoints_of_other_shapes(fn):
+    check(fn, Z[0], Z[1, :2], wrt=(0, 1))

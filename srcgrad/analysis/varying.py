@@ -26,17 +26,23 @@ def varies(unit: Unit, name: str) -> bool:
 
 
 def may_get_nothing(unit: Unit, stmt: ir.Stmt) -> bool:
-    """Whether the adjoint of what a statement in a loop binds may still be nothing when the
-    statement is reversed, so that its shape is asked for: nothing behind it in its block surely
-    contributes."""
-    if not isinstance(stmt, ir.Assign) or not unit.loops[stmt.sid]:
+    """Whether the adjoint of what a statement binds may still be nothing when the statement is
+    reversed, so that its shape is asked for: nothing behind it in its block surely contributes."""
+    if not isinstance(stmt, ir.Assign):
         return False
     name = stmt.target.name
     if not unit.is_active(name) or unit.kind(name) != "value" or not varies(unit, name):
         return False
-    block, at = unit.place[stmt.sid][-1]
+    where = unit.place[stmt.sid]
+    block, at = where[-1]
+    inner = [unit.place[d.sid] for d in unit.defs[name] if len(unit.place[d.sid]) > len(where)]
+    if not unit.loops[stmt.sid] and all(unit.loops[d.sid] for d in unit.defs[name] if d != stmt):
+        return False  # what goes around a loop is an array when it comes to its head
+    # Where a branch or loop in this block binds the variable anew, that is what is read behind it.
+    anew = [p[len(where) - 1][1] for p in inner if p[: len(where) - 1] == where[:-1]]
     for reader in unit.readers.get(name, ()):
         there, later = unit.place[reader.sid][-1]
         if there == block and later > at and unit.differentiates(reader):
-            return False
+            if not any(at < k < later for k in anew):
+                return False
     return True

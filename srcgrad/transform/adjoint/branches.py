@@ -162,7 +162,8 @@ class Branches(Calls):
                 self.own(name)
             elif name in self.state:
                 self.settle(name)
-                self.full(name)
+                if not self.state[name].nothing:  # else the loop may have bound another shape
+                    self.full(name)
         start = copy_state(self.state)
         body = self.turn(stmt, start)
         for name in list(self.state):
