@@ -418,6 +418,31 @@ def f(a, n):
     assert "t = a[i] * t" in shown
 
 
+def test_arrays_that_nobody_reads_are_not_filled():
+    text = """
+def f(a, n):
+    t = np.empty(n)
+    u = np.empty(n)
+    v = np.zeros(n)
+    for i in range(n):
+        t[i] = math.exp(a[i])
+        v[i] += a[i]
+        u[i] = a[i]
+        u[0] = u[i]
+    a_bar = np.zeros(v.shape)
+    a_bar[0] += u[1]
+    return a_bar
+"""
+    shown = improved(text)
+    assert "math.exp" not in shown
+    assert "t = np.empty" not in shown
+    assert "v[i]" not in shown
+    assert "v = np.zeros(n)" in shown, "its shape is read"
+    assert "u[i] = a[i]" in shown
+    for other in ("return a_bar, t", "w = t\n    return a_bar, w", "g(t)\n    return a_bar"):
+        assert "math.exp" in improved(text.replace("return a_bar", other))
+
+
 def test_calls_that_may_do_more_than_compute_stay():
     text = """
 def f(a, n):

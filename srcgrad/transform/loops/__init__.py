@@ -2,6 +2,7 @@
 
 lift        an array that each round makes for itself is made once, before the loop
 share       an element that is read twice is kept once
+settle      a number that each round makes is kept at its end, not before the next overwrites it
 fuse        a loop whose iterations are independent is reversed iteration by iteration
 dead        what nobody reads is not computed
 replay      what a round computes is computed again from its state, where that is kept for less
@@ -45,13 +46,14 @@ from srcgrad.transform.loops.parallel import parallel
 from srcgrad.transform.loops.regroup import regroup
 from srcgrad.transform.loops.replay import replay
 from srcgrad.transform.loops.reread import reread
+from srcgrad.transform.loops.settle import settle
 from srcgrad.transform.loops.share import share
 from srcgrad.transform.loops.standing import standing
 from srcgrad.transform.loops.stop import stop
 
 PASSES = (
-    lift, share, dead, fuse, dead, replay, dead, standing, reread, once, merge, guard, ascending,
-    first, anew, distribute, dead, hoist, invariant, parallel, stop, last, regroup,
+    lift, share, dead, settle, fuse, dead, replay, dead, standing, reread, once, merge, guard,
+    ascending, first, anew, distribute, dead, hoist, invariant, parallel, stop, last, regroup,
 )  # fmt: skip
 skipped: set[str] = set()  # names of passes that are turned off
 

@@ -18,10 +18,10 @@ def dead(fn: Function) -> None:
     again = True
     while again:
         fn = fn.again()
-        unread = _unread(fn)
+        unread, filled = _unread(fn), _only_filled(fn)
         again = False
         for block in fn.blocks():
-            again |= _cleared(fn, block, unread)
+            again |= _cleared(fn, block, unread, filled)
 
 
 def _unread(fn: Function) -> set[str]:
@@ -32,6 +32,28 @@ def _unread(fn: Function) -> set[str]:
         loads |= leaf.loads
     only = stores & ~loads & ~fn.leaves.some(_shared(fn)) if stores & ~loads else 0
     return fn.leaves.names_of(only)
+
+
+def _only_filled(fn: Function) -> set[str]:
+    """The arrays that are made here and stored to, and of which no element is read."""
+    made = {
+        s.targets[0].id
+        for s in fn.statements
+        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and _is_allocation(s)
+    }
+    made = {name for name in made if fn.bindings[name] == 1}
+    for leaf in fn.every_leaf if made else ():
+        for name in leaf.contents & made:
+            match leaf.node:
+                case ast.Assign([ast.Name(bound)]) if bound == name:
+                    continue
+                case ast.Assign([ast.Subscript(ast.Name(stored))]) | ast.AugAssign(
+                    ast.Subscript(ast.Name(stored))
+                ) if stored == name:
+                    if sum(isinstance(n, ast.Name) and n.id == name for n in leaf.nodes) == 1:
+                        continue
+            made.discard(name)
+    return made
 
 
 def _shared(fn: Function) -> set[str]:
@@ -51,9 +73,9 @@ def _is_own(value: ast.expr) -> bool:
     return is_fresh(value) or isinstance(value, ast.Constant)
 
 
-def _cleared(fn: Function, block: list[ast.stmt], unread: set[str]) -> bool:
+def _cleared(fn: Function, block: list[ast.stmt], unread: set[str], filled: set[str]) -> bool:
     """Drop from a block what binds names that are not read; whether there was any."""
-    gone = [s for s in block if _is_dead(fn, s, unread)]
+    gone = [s for s in block if _is_dead(fn, s, unread, filled)]
     gone += [s for s, after in pairwise(block) if isinstance(s, Comment) and _is_trial(fn, after)]
     if not gone:
         return False
@@ -63,12 +85,16 @@ def _cleared(fn: Function, block: list[ast.stmt], unread: set[str]) -> bool:
     return True
 
 
-def _is_dead(fn: Function, s: ast.stmt, unread: set[str]) -> bool:
+def _is_dead(fn: Function, s: ast.stmt, unread: set[str], filled: set[str]) -> bool:
     if _is_trial(fn, s):
         return True
     match s:
         case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)) if name in unread:
             return fn.summary([s]).plain or _is_allocation(s)
+        case ast.Assign([ast.Subscript(ast.Name(name))]) | ast.AugAssign(
+            ast.Subscript(ast.Name(name))
+        ) if name in filled:
+            return fn.summary([s]).plain
         case ast.Assign([ast.Name(name)]):
             return fn.summary([s]).plain and not fn.live_after([name], s)
         case ast.For(ast.Name(), _, body, []) | ast.If(_, body, []):

@@ -8,12 +8,14 @@ computed twice.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.leaves import is_compound, statements
 from srcgrad.transform.loops.numbers import numbers
 from srcgrad.transform.loops.order import (
     apart,
@@ -27,27 +29,48 @@ from srcgrad.transform.loops.sweeps import is_middle
 from srcgrad.transform.loops.tapes import Tape, between, binders, remove, shrink, without
 from srcgrad.transform.loops.uses import Uses
 
+_BACK = "---- and back ----"
+
 
 def fuse(fn: Function) -> None:
     """`for i in range(n): t = e; t_tape[i] = t` with its reverse: one loop without a tape."""
-    body = fn.node.body
-    middle = next((k for k, s in enumerate(body) if is_middle(s)), None)
+    blocks = [(fn.node.body, is_middle)]
+    while blocks:
+        block, is_marker = blocks.pop()
+        for loop in _joined(fn, block, is_marker):
+            blocks.append((loop.body, _is_back))
+        fn = fn.again()
+
+
+def _is_back(s: ast.stmt) -> bool:
+    return isinstance(s, Comment) and s.text == _BACK
+
+
+def _joined(
+    fn: Function, block: list[ast.stmt], is_marker: Callable[[ast.stmt], bool]
+) -> list[ast.For]:
+    """The loops of a block that each were two, on both sides of where it turns back."""
+    middle = next((k for k, s in enumerate(block) if is_marker(s)), None)
     if middle is None:
-        return
-    marker = body[middle]
-    arrays = _made_empty(body)
+        return []
+    marker, out = block[middle], []
+    arrays = _made_empty(fn.node.body)
     names = fn.leaves.names
-    ahead_of = {id(s): names(s) & arrays for s in body[:middle] if isinstance(s, ast.For)}
-    for backward in [s for s in body[middle:] if isinstance(s, ast.For)]:
+    ahead_of = {id(s): names(s) & arrays for s in block[:middle] if isinstance(s, ast.For)}
+    for backward in [s for s in block[middle:] if isinstance(s, ast.For)]:
         tapes = names(backward) & arrays
-        for ahead in [s for s in body[: body.index(marker)] if isinstance(s, ast.For)]:
+        for ahead in [s for s in block[: block.index(marker)] if isinstance(s, ast.For)]:
             if not tapes & ahead_of[id(ahead)]:
                 continue
-            made = _Pair(fn, ahead, backward)
+            made = _Pair(fn, ahead, backward, block)
             if made.belongs() and made.fits():
                 made.join()
+                out.append(backward)
                 fn = fn.again()
                 break
+    if block[0] is marker:  # nothing is left ahead of it
+        block.remove(marker)
+    return out
 
 
 def _made_empty(body: list[ast.stmt]) -> set[str]:
@@ -67,6 +90,7 @@ class _Pair:
     fn: Function
     ahead: ast.For
     backward: ast.For
+    block: list[ast.stmt]  # that both are in
     tapes: list[Tape] = field(default_factory=list)
     dropped: list[Tape] = field(default_factory=list)  # their records restore nothing needed
     ascending: bool = False  # the reverse iterations commute
@@ -89,9 +113,8 @@ class _Pair:
     # ---- whether it is right ----
 
     def fits(self) -> bool:
-        body = self.fn.node.body
-        start, end = body.index(self.ahead), body.index(self.backward)
-        middle = body[start + 1 : end]
+        start, end = self.block.index(self.ahead), self.block.index(self.backward)
+        middle = self.block[start + 1 : end]
         self.dropped = self._restoring()
         forward = without(self.ahead.body, self.dropped)
         reverse = without(self.backward.body, self.dropped)
@@ -194,10 +217,21 @@ class _Pair:
             names = {a.array for a in (*found, *again)}
             if len(names) > 1 or not is_private(self.fn, self.ahead, forward, found[0].array):
                 return False
-            after = self.fn.node.body[self.fn.node.body.index(self.backward) + 1 :]
-            if any(_uses_contents(s, self.fn, root) for s in after):
+            if any(_uses_contents(s, self.fn, root) for s in self._after()):
                 return False
         return True
+
+    def _after(self) -> list[ast.stmt]:
+        """What runs after both loops: with a loop around them, anything that is not in them."""
+        body = self.fn.node.body
+        if self.block is body:
+            return body[body.index(self.backward) + 1 :]
+        inside = {id(s) for s in statements([self.ahead, self.backward])}
+        return [
+            s
+            for s in self.fn.statements
+            if id(s) not in inside and not is_compound(s) and not _is_allocation(s)
+        ]
 
     def _bounds_hold(self, middle: list[ast.stmt]) -> bool:
         """Whether the range of the loop is the same when it runs later."""
@@ -207,11 +241,10 @@ class _Pair:
     # ---- the change ----
 
     def join(self) -> None:
-        body = self.fn.node.body
-        body.remove(self.ahead)
+        self.block.remove(self.ahead)
         for t in self.dropped:
             remove(self.fn, t, self.ahead, self.backward)
-        both = [*self.ahead.body, Comment("---- and back ----"), *self.backward.body]
+        both = [*self.ahead.body, Comment(_BACK), *self.backward.body]
         self.backward.body = both
         if self.ascending:
             self.backward.iter = self.ahead.iter
@@ -220,6 +253,13 @@ class _Pair:
         for t in self.tapes:
             if t not in self.dropped and not (several and t.has_rows):
                 shrink(self.fn, t, self.backward, bound)
+
+
+def _is_allocation(s: ast.stmt) -> bool:
+    match s:
+        case ast.Assign([ast.Name()], ast.Call(ast.Attribute(ast.Name("np"), "empty" | "zeros"))):
+            return True
+    return False
 
 
 def _changed(fn: Function, block: list[ast.stmt]) -> set[str]:

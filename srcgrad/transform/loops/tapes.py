@@ -47,22 +47,14 @@ class Tape:
 def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
     """The tapes that a loop fills and the other one reads, and nothing else uses."""
     assert isinstance(ahead.target, ast.Name)
-    elsewhere = fn.leaves.reads(s for s in fn.node.body if s is not ahead and s is not backward)
     stores, loads = _by_array(ahead, "target"), _by_array(backward, "value")
-    uses = Counter(
-        n.id
-        for leaf in fn.leaves.of_block((ahead, backward))
-        for n in leaf.nodes
-        if isinstance(n, ast.Name)
-    )
+    uses = Counter(n.id for leaf in fn.every_leaf for n in leaf.nodes if isinstance(n, ast.Name))
     out: list[Tape] = []
     for s in fn.node.body:
         match s:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(ast.Name("np"), "empty"))):
-                if name in elsewhere:
-                    continue
                 filled, read = stores.get(name, []), loads.get(name, [])
-                if filled and read and uses[name] == len(filled) + len(read):
+                if filled and read and uses[name] == 1 + len(filled) + len(read):
                     made = Tape(name, s, filled, read)
                     if _has_own_parts(made, ahead.target.id):
                         out.append(made)
@@ -198,6 +190,8 @@ def _is_held(tape: Tape, load: ast.Assign, loop: ast.For, bound: Binders) -> boo
     if not isinstance(target, ast.Name):
         return False
     others = [s for s in bound.get(target.id, ()) if s not in tape.loads]
+    if _is_next(tape, load, loop.body):
+        return True
     if len(others) != 1 or isinstance(others[0], ast.For):
         return False
     for record in tape.stores:
@@ -206,6 +200,16 @@ def _is_held(tape: Tape, load: ast.Assign, loop: ast.For, bound: Binders) -> boo
         if found is None or others[0] not in (found[0][: found[1]] if own else found[0]):
             return False
     return True
+
+
+def _is_next(tape: Tape, load: ast.Assign, block: list[ast.stmt]) -> bool:
+    """Whether a variable is recorded and read back in one block, and not bound in between."""
+    if len(tape.stores) != 1 or tape.stores[0] not in block or load not in block:
+        return False
+    (name,) = _bound(load)
+    start, end = block.index(tape.stores[0]), block.index(load)
+    inside = {n for s in block[start + 1 : end] for n in syn.names_bound(s)}
+    return start < end and tape.variable == name and name not in inside
 
 
 def _bound(s: ast.stmt) -> set[str]:
