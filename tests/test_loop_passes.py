@@ -209,6 +209,17 @@ def own(p, c):
     return s
 
 
+def sums(p, c):
+    total = 0.0
+    for i in range(p.shape[0]):
+        for j in range(c.shape[0]):
+            s = 0.0
+            for k in range(p.shape[1]):
+                s += p[i, k] * c[j, k]
+            total += s * s
+    return total
+
+
 def table(p, c):
     d = np.ones((p.shape[0], p.shape[1]))
     for i in range(1, p.shape[0]):
@@ -259,6 +270,7 @@ PROGRAMS = (
     table,
     chain,
     own,
+    sums,
 )
 NAMES = sorted({one.__name__ for one in loops.PASSES} - {"parallel"})  # see test_parallel.py
 
@@ -556,7 +568,7 @@ def f(a, b, k, n):
 
 def test_only_sums_of_cotangents_change_their_order():
     text = text_of(ratios)
-    forward, reverse = text.split("and back")
+    forward, reverse = text.split("and back", 1)
     assert "jit.plus" not in forward
     assert "jit.plus" in reverse
     assert "s += buffer[j]" in forward

@@ -136,10 +136,23 @@ class Again:
             last = max(last, there[len(here) - 1][1])
         return stmt if self._undisturbed(stmt, here[-1][1], last) else None
 
+    def _varies(self, stmt: ir.Assign, by: ir.Atom) -> bool:
+        """Whether a compiled loop divides by a number that it makes: that costs more than to
+        keep the quotient, for the quotient alone is kept then."""
+        unit = self.unit
+        if not unit.program.reruns or not unit.loops[stmt.sid] or not isinstance(by, ir.Var):
+            return False
+        loop = unit.by_sid[unit.loops[stmt.sid][0]]
+        return isinstance(loop, ir.For | ir.While) and any(
+            v.name == by.name for s in ir.walk(loop.body) for v in ir.writes(s)
+        )
+
     def is_cheap(self, stmt: ir.Assign) -> bool:
         """Whether the value of a definition costs less to compute again than to keep."""
         unit, t = self.unit, self.unit.type(stmt.target.name)
         match stmt.value:
+            case ir.Op("truediv", [_, by]) if self._varies(stmt, by):
+                return False
             case ir.Op(op, _):
                 return op in _CHEAP and isinstance(t, ty.Number | ty.Literal)
             case ir.Index(obj, key):
