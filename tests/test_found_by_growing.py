@@ -436,3 +436,32 @@ def another_shape_in_each_round(x, z):
 @pytest.mark.parametrize("fn", [another_shape_in_an_arm, another_shape_in_each_round])
 def test_adjoints_of_other_shapes(fn):
     check(fn, Z[0], Z[1, :2], wrt=(0, 1))
+
+
+# ---- swaps of which one side is a view or an item ---
+
+
+def swapped_with_view(x, y):
+    for _ in range(3):
+        y, x = x, y[::1]
+    return np.sum(x * x) + np.sum(np.sin(y))
+
+
+def swapped_with_item(x, y):
+    parts = {"a": y}
+    for _ in range(3):
+        y, x = x, parts["a"]
+        parts = {"a": y}
+    return np.sum(x * x) + np.sum(np.sin(y))
+
+
+def swapped_with_transpose(x, y):
+    for _ in range(2):
+        y, x = x, y.T
+    return np.sum(x * x) + np.sum(np.sin(y))
+
+
+@pytest.mark.parametrize("fn", [swapped_with_view, swapped_with_item, swapped_with_transpose])
+@pytest.mark.parametrize("other", [Z[1], Z[:, :2]])
+def test_swaps_with_views(fn, other):
+    check(fn, Z[0], other, wrt=(0, 1))

@@ -280,11 +280,12 @@ class Adjoints(Base):
     # ---- cotangents kept apart --------------------------------------------------------------
 
     def apart(self, g: ast.expr, obj: ir.Atom) -> ast.expr:
-        """A cotangent under another name if it goes into the adjoint that it is: `x = x[1:]`."""
+        """A cotangent under another name if it goes into the adjoint that it is, `x = x[1:]`, or
+        into one whose making changes what it is, `y, x = x, y[1:]`."""
         if not isinstance(obj, ir.Var):
             return g
         root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
-        if self.bar(root.name) not in syn.names_in(g):
+        if not self.disturbed(root.name) & syn.names_in(g):
             return g
         kept = syn.name(self.text.names.temporary() + "_bar")
         self.emit(syn.assign(kept, g))

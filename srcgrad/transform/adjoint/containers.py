@@ -40,6 +40,7 @@ class Containers(Places):
     def get_rule(self, expr: ir.Method, g: ast.expr) -> None:
         """`d.get(k, default)`: the item when it is there."""
         if isinstance(expr.obj, ir.Var) and self.unit.is_active(expr.obj):
+            g = self.apart(g, expr.obj)
             if self.unit.kind(expr.obj.name) != "memory":
                 self.own_container(expr.obj.name)
             key = self.primal(ir.unstar(expr.args[0]))
