@@ -17,7 +17,7 @@ from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters
 from srcgrad.analysis.dims import neutral, plain_dims
 from srcgrad.analysis.frozen import is_distribution
 from srcgrad.analysis.object_types import Args, Kwargs, ObjectTypes
-from srcgrad.analysis.records import is_plain_record
+from srcgrad.analysis.records import is_plain_record, parts_of
 from srcgrad.analysis.resolve import user_source
 from srcgrad.analysis.targets import (
     Bound,
@@ -146,6 +146,12 @@ class CallTypes(ObjectTypes):
             if isinstance(t, ty.Object) and is_plain_record(t.cls) is not None:
                 self.target(stmt, Uncharted("dataclasses.replace", "a new one is made", True))
                 return t  # the next round has a new object in its place
+        if value in (dataclasses.asdict, dataclasses.astuple) and len(args) == 1:
+            parts = parts_of(self.atom(ir.unstar(args[0])) or ty.UNKNOWN, value)
+            if parts is not None and not kwargs:  # the next round has a display in its place
+                self.target(stmt, Uncharted(value.__name__, "a new one is made", True))
+                is_dict = value is dataclasses.asdict
+                return ty.Dict(parts) if is_dict else ty.Tuple(tuple(t for _, t in parts))
         if value is support.instance:
             return self.instance(stmt, args, kwargs)
         entry = self.rule(value)

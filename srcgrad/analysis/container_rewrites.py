@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from srcgrad.analysis.records import is_plain_record
+from srcgrad.analysis.records import is_plain_record, parts_of
 from srcgrad.analysis.rewrites import Rewrites
 from srcgrad.frontend.namespace import Handed
 from srcgrad.frontend.resolve import builtin, helper
@@ -100,6 +100,31 @@ class ContainerRewrites(Rewrites):
         made = ir.Call(ir.Global(root, ("value",), t.cls), (), tuple(items))
         self.changed = True
         return [*out, replace(stmt, value=made)]
+
+    def taken_apart(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
+        """`p._asdict()`, `dataclasses.asdict(p)` and `astuple(p)`: a display of the fields."""
+        match stmt:
+            case ir.Assign(value=ir.Method(obj, "_asdict", (), ())):
+                fn: Any = dataclasses.asdict
+            case ir.Assign(
+                value=ir.Call(ir.Global(value=fn), (ir.Var() | ir.Global() as obj,), ())
+            ):
+                pass
+            case _:
+                return None
+        found = parts_of(self.facts.of(obj), fn)
+        if found is None:
+            return None
+        out: list[ir.Stmt] = []
+        parts: list[ir.Atom] = []
+        for name, _ in found:
+            part = ir.Var(f"%s{next(self.sids)}")
+            out.append(ir.Assign(next(self.sids), stmt.loc, part, ir.Attr(obj, name)))
+            parts.append(part)
+        keys = tuple(ir.Const(name) for name, _ in found) if fn is dataclasses.asdict else ()
+        kind = "dict" if keys else "tuple"
+        self.changed = True
+        return [*out, replace(stmt, value=ir.Build(kind, tuple(parts), keys))]
 
     def of_known(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
         """`table.get("a", x)` for a dict of known keys is `table["a"]`, or x."""
@@ -303,11 +328,12 @@ class ContainerRewrites(Rewrites):
         if isinstance(t, ty.Tuple):
             return len(t.items)
         if isinstance(t, ty.List) and isinstance(arg.value, ir.Var) and arg.value.is_temp:
-            for s in ir.walk(self.facts.fn.body):
-                if isinstance(s, ir.Assign) and s.target == arg.value:
-                    made = s.value
-                    plain = isinstance(made, ir.Build) and not any(
-                        isinstance(i, ir.Star) for i in made.items
-                    )
-                    return len(made.items) if isinstance(made, ir.Build) and plain else None
+            # A display that is written where it is starred; a comprehension grows a list.
+            statements = list(ir.walk(self.facts.fn.body))
+            made = [s for s in statements if arg.value in ir.writes(s)]
+            reads = sum(arg.value in ir.reads(s) for s in statements)
+            match made:
+                case [ir.Assign(value=ir.Build(_, items))] if reads == 1:
+                    starred = any(isinstance(i, ir.Star) for i in items)
+                    return None if starred else len(items)
         return None

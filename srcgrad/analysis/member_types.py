@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 
@@ -10,6 +11,7 @@ from srcgrad.analysis.binding import bind_library
 from srcgrad.analysis.call_types import CallTypes, counts
 from srcgrad.analysis.container_types import CONTAINER_METHODS
 from srcgrad.analysis.dims import plain_dims
+from srcgrad.analysis.records import parts_of
 from srcgrad.analysis.targets import (
     Constant,
     Container,
@@ -53,6 +55,9 @@ class MemberTypes(CallTypes):
             if expr.name == "_replace":  # the next round has a new tuple in its place
                 self.target(stmt, Uncharted("_replace", "its object is not known", True))
                 return obj
+            if expr.name == "_asdict":  # the next round has a display in its place
+                self.target(stmt, Uncharted("_asdict", "its object is not known", True))
+                return ty.Dict(parts_of(obj, dataclasses.asdict))
             if inspect.isfunction(found) and not expr.name.startswith("_"):
                 return self.call_value(stmt, found, (expr.obj, *expr.args), expr.kwargs, expr.obj)
         source = self.source_of_method(obj, expr, stmt)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.ir import types as ty
+
 
 def is_plain_record(cls: type) -> tuple[str, ...] | None:
     """The fields of a class whose constructor only stores its arguments, else None."""
@@ -51,3 +53,18 @@ def default_of(cls: type, name: str) -> Any:
             made = found.default is dataclasses.MISSING
             return inspect.Parameter.empty if made else found.default
     return inspect.getattr_static(cls, name, inspect.Parameter.empty)
+
+
+def parts_of(t: ty.Type, fn: Any) -> tuple[tuple[str, ty.Type], ...] | None:
+    """The fields that `p._asdict()`, `dataclasses.asdict(p)` or `astuple(p)` takes apart, where
+    there is nothing in them that it copies."""
+    if isinstance(t, ty.Tuple) and fn is dataclasses.asdict:
+        names = getattr(t.cls, "_fields", ())
+        return tuple(zip(names, t.items, strict=True)) if names else None
+    if not isinstance(t, ty.Object) or fn not in (dataclasses.asdict, dataclasses.astuple):
+        return None
+    known = dict(t.fields or ())
+    names = [f.name for f in dataclasses.fields(t.cls)] if dataclasses.is_dataclass(t.cls) else []
+    if not names or not all(isinstance(known.get(n), ty.Number) for n in names):
+        return None
+    return tuple((n, known[n]) for n in names)

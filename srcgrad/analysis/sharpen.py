@@ -182,6 +182,7 @@ class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDis
                 or self.stored_by_call(stmt)
                 or self.read_by_call(stmt)
                 or self.changed_copy(stmt)
+                or self.taken_apart(stmt)
                 or self.direct(stmt)
                 or self.of_arrays(stmt)
                 or self.unstar(stmt)

@@ -116,14 +116,25 @@ def has_own_methods(value: Any) -> bool:
 
 def value_type(value: Any) -> Type:
     """Containers read from outside may change between calls: of what they hold only the classes
-    of objects are told, in which methods and operators are looked up."""
+    of objects are told, in which methods and operators are looked up, and functions where there
+    is nothing else."""
     if dataclasses.is_dataclass(value) and not is_static(value):  # whose fields need no look
         return UNKNOWN if has_own_methods(value) else Object(type(value))
     found = type_of(value)
     if isinstance(value, dict | list | tuple | set):
+        if _holds_functions(value):
+            return found
         inside = generic(found)
         return Other(type(value)) if inside == UNKNOWN else inside
     return found
+
+
+def _holds_functions(value: Any) -> bool:
+    """Whether a list, tuple or dict holds functions and nothing else."""
+    if type(value) not in (dict, list, tuple) or not value:
+        return False
+    items = value.values() if isinstance(value, dict) else value
+    return all(inspect.isroutine(v) or isinstance(v, np.ufunc) for v in items)
 
 
 def is_namedtuple(cls: type) -> bool:

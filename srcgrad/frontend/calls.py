@@ -68,6 +68,12 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
     if (target is max or target is min) and len(node.args) == 1 and not node.keywords:
         if isinstance(node.args[0], ast.Starred):  # of its items, as of the items of a list
             node = ast.copy_location(ast.Call(node.func, [node.args[0].value], []), node)
+    if _makes_namedtuple(target) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
+        every = ast.copy_location(ast.Starred(node.args[0], ast.Load()), node)  # `P._make(items)`
+        node = ast.copy_location(ast.Call(node.func.value, [every], []), node)
+    if (target is max or target is min) and len(node.args) > 1 and node.keywords:
+        items = ast.copy_location(ast.List(node.args, ast.Load()), node)  # `max(a, b, key=f)`
+        node = ast.copy_location(ast.Call(node.func, [items], node.keywords), node)
     if target is dict and node.keywords and not node.args:
         return expression(scope, _as_display(node))
     if isinstance(node.func, ast.Attribute) and fold(scope, node.func) is None:
@@ -78,6 +84,17 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
     keeps = any(target is kept for kept in _KEEPERS) or _is_users_class(target)
     args, kwargs = arguments(scope, node, "keep" if keeps else "call")
     return Call(fn, args, kwargs)
+
+
+def _makes_namedtuple(target: Any) -> bool:
+    """Whether a function is `_make` of a namedtuple, which makes one of any iterable."""
+    cls = getattr(target, "__self__", None)
+    named = inspect.ismethod(target) and target.__name__ == "_make" and isinstance(cls, type)
+    return named and getattr(cls, "__new__", None) is not None and _is_plain_namedtuple(cls)
+
+
+def _is_plain_namedtuple(cls: Any) -> bool:
+    return issubclass(cls, tuple) and "_fields" in vars(cls) and "__new__" in vars(cls)
 
 
 def _of_base_class(scope: Scope, node: ast.Call) -> Expr | None:

@@ -6,12 +6,21 @@ statement; what has no handler is refused, with its place.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from srcgrad.frontend import calls, comprehensions, loops, patterns, statements
+from srcgrad.frontend import (
+    calls,
+    comprehensions,
+    loops,
+    made_functions,
+    patterns,
+    statements,
+)
 from srcgrad.frontend.functions import close_scope, find_inlined, open_scope
-from srcgrad.frontend.resolve import cells_of
+from srcgrad.frontend.namespace import outside
+from srcgrad.frontend.resolve import cells_of, lookup
 from srcgrad.frontend.scope import RecursiveRef, Session
 from srcgrad.ir.nodes import Function
 
@@ -33,7 +42,11 @@ def lower(source: Source) -> Function:
     fn = source.fn
     session = Session(fn, source.file, source.lines, _class_name(fn), {})
     session.cells.update(cells_of(fn, session))
-    scope = open_scope(session, source.node, fn.__name__)
+    used: list[ast.Name] = []
+    node = made_functions.written_out(source.node, outside(fn), used.append)
+    scope = open_scope(session, node, fn.__name__)
+    for name in used:  # what is relied on
+        lookup(scope, name.id, name)
     find_inlined(scope)
     return replace(close_scope(scope, fn), meanings=tuple(session.meanings.values()))
 

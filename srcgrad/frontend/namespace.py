@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
+from collections import ChainMap
+from collections.abc import Mapping
 from types import CellType
 from typing import Any
 
@@ -66,3 +69,21 @@ class Cells:
 def cells_by_name(fn: Any) -> dict[str, CellType]:
     """The variables that a closure captured."""
     return dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+
+def outside(fn: Any) -> Mapping[str, Any]:
+    """What names mean that a function takes from around it.
+
+    >>> outside(lambda: len)["len"] is len
+    True
+    """
+    cells = zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)
+    held = {name: _contents(cell) for name, cell in cells}
+    return ChainMap(held, fn.__globals__, vars(builtins))
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing is in it yet
+        return None

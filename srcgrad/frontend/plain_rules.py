@@ -10,9 +10,7 @@ functions of NumPy and math.  All other rules are called.
 from __future__ import annotations
 
 import ast
-import builtins
 import inspect
-from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +18,7 @@ from typing import Any
 from srcgrad.errors import SrcgradError
 from srcgrad.frontend import source
 from srcgrad.frontend.formulas import Formulas, NotPlain, fail
+from srcgrad.frontend.namespace import outside
 from srcgrad.ir import asts
 from srcgrad.rules.registry import Entry
 
@@ -262,23 +261,9 @@ def _calls(node: ast.expr, fn: Any, target: Any, params: list[str]) -> bool:
     match node:
         case ast.Call(ast.Name(name), args, []):
             given = [a.id if isinstance(a, ast.Name) else None for a in args]
-            return _outside(fn).get(name) is target and given == params
+            return outside(fn).get(name) is target and given == params
         case _:
             return False
-
-
-def _outside(fn: Any) -> Mapping[str, Any]:
-    """What names mean that a function takes from around it."""
-    cells = zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)
-    held = {name: _contents(cell) for name, cell in cells}
-    return ChainMap(held, fn.__globals__, vars(builtins))
-
-
-def _contents(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # nothing is in it yet
-        return None
 
 
 def _terms(node: ast.expr) -> list[ast.expr]:
@@ -308,4 +293,4 @@ def _items(stmt: ast.stmt, fn: Any, names: _Names, n: int) -> tuple[ast.expr | N
 
 def _formula(node: ast.expr, fn: Any, names: _Names) -> ast.expr:
     """An expression with the names of a formula."""
-    return Formulas(names, _outside(fn)).expr(node)
+    return Formulas(names, outside(fn)).expr(node)

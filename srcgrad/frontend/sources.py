@@ -112,8 +112,9 @@ def _sequence(scope: Scope, node: ast.expr) -> Source:
 def makes_items(scope: Scope, node: ast.Call) -> bool:
     """Whether a call makes an iterator of items, such as `zip`."""
     target = callee(scope, node.func)
-    makers = (*_COMBINING, *_STEPPING, *sources.ITERATORS)
-    return any(target is maker for maker in makers)
+    if sources.instead_of(sources.ITERATORS, target) is not None:
+        return True
+    return any(target is maker for maker in (*_COMBINING, *_STEPPING))
 
 
 def steps_through(scope: Scope, node: ast.expr) -> frozenset[str]:
