@@ -125,6 +125,22 @@ def made_of_items(x):
     return q.u * q.v
 
 
+def field_beside_a_list(x):
+    """The list makes memory of all; the field of the namedtuple had no part in it."""
+    p = P(x[0], x[1])
+    r = sorted([x[0], x[2]])
+    return r[0] * p.v
+
+
+def field_written_into(x):
+    rows = []
+    for k in range(2):
+        p = P(x[k], x * x[k])
+        p.v[1] *= x[0]
+        rows.append(p)
+    return sum(q.u * np.sum(q.v) for q in rows)
+
+
 def starred(x):
     return total(*[x[0], x[1] * x[2]]) * x[0]
 
@@ -132,6 +148,7 @@ def starred(x):
 PROGRAMS = [
     held, in_a_loop, named_later, handed_on, own_names, hidden, getters, chosen, chosen_before,
     from_a_list, from_a_table, largest, chained, as_dict, made_of_items, starred,
+    field_beside_a_list, field_written_into,
 ]  # fmt: skip
 
 

@@ -37,6 +37,7 @@ from srcgrad.runtime.support.containers import (
     is_mapping as is_mapping,
     is_sequence as is_sequence,
     match_parts as match_parts,
+    named as named,
     own_parts as own_parts,
     sequence as sequence,
     unpacked as unpacked,

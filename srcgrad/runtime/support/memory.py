@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.runtime.support.adjoints import (
+    Fields,
     Record,
     accumulate,
     add,
@@ -163,14 +164,20 @@ def _overlaps_itself(view: np.ndarray) -> bool:
 
 
 def attr_bar(v: Any, a_bar: Any, name: str) -> Any:
-    if isinstance(a_bar, Record) and not is_number(v):
+    if isinstance(a_bar, Record | Fields) and not is_number(v):
         return getattr(a_bar, name)
     return zeros(v)
 
 
 def attr_back(a_bar: Any, name: str, v_bar: Any) -> None:
-    if isinstance(a_bar, Record) and v_bar is not None:
+    if a_bar is None or v_bar is None:
+        return
+    if isinstance(a_bar, Record):
         setattr(a_bar, name, alias_back(getattr(a_bar, name), v_bar))
+    elif isinstance(a_bar, Fields):
+        a_bar[a_bar.names.index(name)] = alias_back(getattr(a_bar, name), v_bar)
+    else:
+        raise error("NotDifferentiable", f"no derivative passes through the attribute {name} here")
 
 
 # ---- stores -------------------------------------------------------------------------------

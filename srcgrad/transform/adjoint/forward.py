@@ -226,7 +226,8 @@ class Forward:
             given = dict(zip(target.fields, bars, strict=True))
             fields, _ = fields_of(self.module, target, given, here)
             if issubclass(target.cls, tuple):
-                return ast.List(list(fields.values()), ast.Load())
+                parts = ast.List(list(fields.values()), ast.Load())
+                return self.module.support("named", parts, here)
             return record_of(self.module, fields)
         if isinstance(self.unit.type(name), ty.Array):
             shape = ast.Attribute(here, "shape", ast.Load())
