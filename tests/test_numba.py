@@ -355,3 +355,16 @@ def test_njit_is_the_specialisation_itself_where_lengths_say_nothing():
     df = sg.grad(chained)
     df(np.ones(4))
     assert df.njit is df._last.function
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4), (4, 2)])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_diagonals_of_matrices(shape, dtype):
+    def diagonals(a):
+        return np.sum(np.tanh(np.diagonal(a))) * np.trace(a) + np.sum(np.diag(a) ** 2)
+
+    a = np.random.default_rng(0).random(shape).astype(dtype)
+    expected = sg.grad(diagonals)(a)
+    got = sg.grad(diagonals, backend="numba")(a)
+    assert got.dtype == expected.dtype == dtype
+    np.testing.assert_allclose(got, expected, rtol=1e-5 if dtype is np.float32 else 1e-13)

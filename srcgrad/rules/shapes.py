@@ -372,6 +372,12 @@ linear(
     view="maybe",
     at=[(M,), (S, 1), (T, 0, 1, 2), (T, -1, -1, 0)],
 )
+short(
+    np.diagonal,
+    {"a": 2},
+    absent=("offset", "axis1", "axis2"),
+    a="support.diagonal_matrix(g, np.shape(a)[0], np.shape(a)[1])",
+)
 if hasattr(np.linalg, "diagonal"):  # NumPy 2
     linear(
         np.linalg.diagonal,

@@ -314,11 +314,16 @@ def _written(text: str, name: str, **names: Any) -> Any:
     return space[name]
 
 
+def _is(value: int, t: Any) -> bool:
+    """Whether an argument is said to be this number."""
+    return bool(getattr(t, "literal_value", None) == value)
+
+
 # ---- shapes ------------------------------------------------------------------------------------
 
 
 def shapes(o: Overloads) -> None:
-    """clip, sign, diagonal, vander."""
+    """clip, sign, diagonals, vander."""
 
     def clip(a: Any, a_min: Any = None, a_max: Any = None) -> Any:
         return lambda a, a_min=None, a_max=None: np.minimum(np.maximum(a, a_min), a_max)
@@ -328,6 +333,46 @@ def shapes(o: Overloads) -> None:
 
     def diagonal(a: Any) -> Any:
         return lambda a: np.diag(a)
+
+    def diagonal_matrix(x: Any, rows: Any, columns: Any) -> Any:
+        if x.ndim != 1:
+            return None
+
+        def one(x: Any, rows: Any, columns: Any) -> Any:
+            out = np.zeros((rows, columns), x.dtype)
+            for k in range(x.shape[0]):
+                out[k, k] = x[k]
+            return out
+
+        return one
+
+    def trace_back(ct: Any, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
+        if a.ndim != 2 or not _is(0, offset) or not _is(0, axis1) or not _is(1, axis2):
+            return None
+
+        def one(ct: Any, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
+            out = np.zeros(a.shape, a.dtype)
+            for k in range(min(a.shape)):
+                out[k, k] = ct
+            return out
+
+        return one
+
+    def diag_back(ct: Any, v: Any, k: Any) -> Any:
+        if v.ndim != 2 or not _is(0, k):
+            return None
+
+        def one(ct: Any, v: Any, k: Any) -> Any:
+            out = np.zeros(v.shape, ct.dtype)
+            for i in range(ct.shape[0]):
+                out[i, i] = ct[i]
+            return out
+
+        return one
+
+    o.give(support.diag_back, diag_back, literal=True)
+    o.give(support.diagonal_matrix, diagonal_matrix)
+    o.give(support.trace_back, trace_back, literal=True)
 
     def outer(a: Any, b: Any) -> Any:
         return lambda a, b: np.outer(a, b)
