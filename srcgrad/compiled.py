@@ -164,7 +164,7 @@ def _taken(answer: warm.Answer, backend: str) -> Compiled:
     if backend == "numba":
         from srcgrad.runtime import numba as compiler
 
-        compiler.library()
+        (compiler.library if "srcgrad.runtime" in answer.text else compiler.alone)()
     module = loader.load(answer.label, answer.text, answer.objects)
     return Compiled(
         answer.text, module, getattr(module, answer.name), answer.name, answer.known,

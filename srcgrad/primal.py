@@ -150,7 +150,8 @@ def primal_of(fn: Any, scopes: tuple[scope.Scope, ...] = (), reach: int = 0) -> 
             params.insert(0, inspect.Parameter(first, kind))
         return Primal(fn, fn.__name__, inspect.Signature(params), inner=fn)
     own = hasattr(fn, "__srcgrad_entry__")
-    if own or not _is_python(fn) or _is_library(fn):
+    written = getattr(fn, "py_func", fn)  # what Numba compiles
+    if own or not _is_python(written) or _is_library(written):
         tables.load()
     fn = _with_source(fn, own, scopes, reach)
     found = source.read(fn)

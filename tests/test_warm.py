@@ -375,21 +375,51 @@ def test_damaged_answers_are_made_again(place: Place) -> None:
     assert place.compiled(place.module(), 0.5)[1] == 0
 
 
-def test_another_process_does_not_load_the_compiler(tmp_path: Path) -> None:
-    (tmp_path / "warm_helpers.py").write_text(HELPERS)
-    (tmp_path / "warm_model.py").write_text(MODEL)
-    program = """
-        import sys, warm_model, srcgrad as sg
-        print(sg.grad(warm_model.f)(0.5), "srcgrad.pipeline" in sys.modules)
-    """
-    said = [
+def twice(folder: Path, program: str) -> list[list[str]]:
+    """What a program prints in two processes, the second with a filled cache."""
+    return [
         subprocess.run(
             [sys.executable, "-c", textwrap.dedent(program)], check=True, capture_output=True,
-            text=True, cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}",
-                 "SRCGRAD_CACHE_DIR": str(tmp_path / "cache")},
+            text=True, cwd=folder,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
+                 "SRCGRAD_CACHE_DIR": str(folder / "cache")},
         ).stdout.split()
         for _ in range(2)
     ]  # fmt: skip
+
+
+def test_another_process_does_not_load_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "warm_helpers.py").write_text(HELPERS)
+    (tmp_path / "warm_model.py").write_text(MODEL)
+    said = twice(
+        tmp_path,
+        """
+        import sys, warm_model, srcgrad as sg
+        print(sg.grad(warm_model.f)(0.5), "srcgrad.pipeline" in sys.modules)
+        """,
+    )
     assert said[0][0] == said[1][0]
     assert [s[1] for s in said] == ["True", "False"]
+
+
+@pytest.mark.parametrize(("body", "helps"), [("x * x", "False"), ("max(x, 0.5) ** x", "True")])
+def test_another_process_loads_for_numba_what_the_text_needs(
+    tmp_path: Path, body: str, helps: str
+) -> None:
+    """Neither tables of rules, nor compiled forms of helpers that the text does not call."""
+    pytest.importorskip("numba")
+    (tmp_path / "warm_jitted.py").write_text(
+        f"from numba import njit\n\n\n@njit(cache=True)\ndef f(x):\n    return {body}\n"
+    )
+    said = twice(
+        tmp_path,
+        """
+        import sys, warm_jitted, srcgrad as sg
+        df = sg.grad(warm_jitted.f)
+        print(df(0.7), "srcgrad.rules.ufuncs" in sys.modules,
+              "srcgrad.runtime.overloads" in sys.modules, "srcgrad.runtime" in df.source)
+        """,
+    )
+    assert said[0][0] == said[1][0]
+    assert said[0][1:3] == ["True", "True"]
+    assert said[1][1:] == ["False", helps, helps]

@@ -23,18 +23,24 @@ from srcgrad.ir.nodes import Loc
 
 
 @cache
-def library() -> Any:
-    """Numba itself, with the helpers made known to it.
+def alone() -> Any:
+    """Numba itself.
 
     Raises: ArgumentError when it is not installed.
     """
     try:
-        numba = importlib.import_module("numba")
+        return importlib.import_module("numba")
     except ImportError as error:
         raise ArgumentError(
             f'backend="numba" needs Numba, which can\'t be imported ({error})',
             fixes=["install it: pip install 'srcgrad[numba]'", 'use backend="numpy"'],
         ) from None
+
+
+@cache
+def library() -> Any:
+    """Numba, with the helpers made known to it, of which each process pays for every one."""
+    numba = alone()
     from srcgrad.runtime.overloads import Overloads
 
     unsafe = importlib.import_module("numba.cpython.unsafe.tuple")
@@ -68,7 +74,7 @@ def _compiled(numba: Any, fn: FunctionType, options: tuple[tuple[str, Any], ...]
 def argument(value: Any) -> Any:
     """An argument as a dispatcher takes it: a Python function is compiled."""
     if isinstance(value, FunctionType):
-        return _compiled(library(), value, (("error_model", "numpy"),))
+        return _compiled(alone(), value, (("error_model", "numpy"),))
     return value
 
 
@@ -84,7 +90,7 @@ def is_same(old: Any, new: Any, digest: str | None) -> bool:
 
 def is_numba_error(error: BaseException) -> bool:
     lowering = isinstance(error, NotImplementedError) and "lowering" in str(error)
-    return lowering or isinstance(error, library().core.errors.NumbaError)
+    return lowering or isinstance(error, alone().core.errors.NumbaError)
 
 
 def explained(
@@ -160,7 +166,7 @@ def lazy(df: Any) -> Any:
 
 
 def type_of(df: Any) -> Any:
-    return library().types.Dispatcher(lazy(df))
+    return alone().types.Dispatcher(lazy(df))
 
 
 def _lazy(numba: Any, df: Any) -> Any:
@@ -191,7 +197,7 @@ def _lazy(numba: Any, df: Any) -> Any:
 
 def from_numba(t: Any) -> ty.Type:
     """Our type of what Numba has a type for."""
-    types = library().types
+    types = alone().types
     if (
         isinstance(t, types.Literal)
         and isinstance(t.literal_value, int)
@@ -202,9 +208,9 @@ def from_numba(t: Any) -> ty.Type:
         case types.NoneType():
             return ty.Literal(None)
         case types.Omitted():
-            return from_numba(library().typeof(t.value))
+            return from_numba(alone().typeof(t.value))
         case types.Array(dtype=dtype, ndim=ndim):
-            kind = library().np.numpy_support.as_dtype(dtype)
+            kind = alone().np.numpy_support.as_dtype(dtype)
             return ty.Array(kind, ("?",) * ndim)
         case types.Boolean():
             return ty.Number(bool)

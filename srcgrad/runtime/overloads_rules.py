@@ -24,20 +24,28 @@ def rules(o: Overloads) -> None:
 
 def elementwise(o: Overloads) -> None:
     """Functions of numbers, used on arrays element by element."""
-    vectorize: Callable[[Callable[..., Any]], Any] = o.numba.vectorize
 
-    @vectorize
+    def of_two(one: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        made: list[Any] = []  # once something is compiled that calls it: this takes Numba long
+
+        def given(x1: Any, x2: Any) -> Any:
+            if not made:
+                made.append(o.numba.vectorize(one))
+            each = made[0]
+            return lambda x1, x2: each(x1, x2)
+
+        return given
+
     def safe_divide(x1: Any, x2: Any) -> Any:
         return x1 / x2 if x2 != 0 else 0.0
 
-    @vectorize
     def exp_difference(x1: Any, x2: Any) -> Any:
         if x1 == -math.inf:
             return 0.0
         return math.exp(x1 - x2) if x1 != x2 else 1.0
 
-    o.give(support.safe_divide, lambda x1, x2: lambda x1, x2: safe_divide(x1, x2))
-    o.give(support.exp_difference, lambda x1, x2: lambda x1, x2: exp_difference(x1, x2))
+    o.give(support.safe_divide, of_two(safe_divide))
+    o.give(support.exp_difference, of_two(exp_difference))
     o.give(support.direction, lambda x: lambda x: np.sign(x))
 
     def given(first: Any, second: Any) -> Any:
