@@ -10,6 +10,7 @@ import numpy as np
 from srcgrad.api import grad, jvp, vjp
 from srcgrad.errors import ArgumentError
 from srcgrad.gradfunction import GradFunction
+from srcgrad.runtime import support
 from srcgrad.wrt import Wrt
 
 P = ParamSpec("P")
@@ -17,6 +18,8 @@ P = ParamSpec("P")
 
 class Jacobian(Generic[P]):
     """The Jacobian of a function, as a function of the same arguments; made by `jacobian`."""
+
+    __srcgrad_derivative__ = True
 
     def __init__(self, fn: Any, wrt: Wrt, mode: str, options: dict[str, Any]) -> None:
         if mode not in ("auto", "forward", "reverse"):
@@ -30,6 +33,17 @@ class Jacobian(Generic[P]):
         self.__name__ = f"{getattr(fn, '__name__', 'function')}_jacobian"
         self.__doc__ = f"Jacobian of {getattr(fn, '__name__', 'a function')}."
         self.__signature__ = self._reverse._primal.public()
+
+    @property
+    def __srcgrad_source__(self) -> Any:
+        """A function that computes the same, for calls inside differentiated functions."""
+        names = [p.name for p in self._reverse._primal.free()]
+        places = [names.index(item.param) for item in self._reverse._items]
+        parts = [
+            _part(self._fn, self._mode, forward, self._reverse, k, place)
+            for k, (forward, place) in enumerate(zip(self._forward, places, strict=True))
+        ]
+        return _all_of(parts) if self._many else parts[0]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         inputs = [self._input(k, args, kwargs) for k in range(len(self._each))]
@@ -72,7 +86,7 @@ class Jacobian(Generic[P]):
 
     def _by_columns(self, k: int, x: Any, args: Any, kwargs: Any) -> Any:
         columns = []
-        for e in _basis(x):
+        for e in support.basis(x):
             columns.append(self._forward[k](e, *args, **kwargs)[1])
         if not columns:
             value = self._value([x], args, kwargs)
@@ -82,7 +96,7 @@ class Jacobian(Generic[P]):
 
     def _by_rows(self, inputs: list[Any], args: Any, kwargs: Any) -> list[Any]:
         value = self._value(inputs, args, kwargs)
-        rows = [self._reverse(e, *args, **kwargs)[1] for e in _basis(value)]
+        rows = [self._reverse(e, *args, **kwargs)[1] for e in support.basis(value)]
         shape = np.shape(value)
         if not rows:
             return [np.zeros(shape + np.shape(x)) for x in inputs]
@@ -95,20 +109,42 @@ class Jacobian(Generic[P]):
         return f"<jacobian of {getattr(self._fn, '__name__', 'function')}>"
 
 
+def _part(fn: Any, mode: str, forward: Any, reverse: Any, k: int, place: int) -> Any:
+    """The block of a Jacobian of one argument as a function that srcgrad can read."""
+
+    def by_columns(*args: Any) -> Any:
+        x = args[place]
+        columns = [forward(e, *args)[1] for e in support.basis(x)]
+        return np.reshape(np.stack(columns, -1), np.shape(columns[0]) + np.shape(x))
+
+    def by_rows(*args: Any) -> Any:
+        value = fn(*args)
+        rows = [reverse(e, *args)[1][k] for e in support.basis(value)]
+        return np.reshape(np.stack(rows), np.shape(value) + np.shape(args[place]))
+
+    def cheaper(*args: Any) -> Any:
+        if np.size(args[place]) <= np.size(fn(*args)):
+            return by_columns(*args)
+        return by_rows(*args)
+
+    return {"forward": by_columns, "reverse": by_rows, "auto": cheaper}[mode]
+
+
+def _all_of(parts: list[Any]) -> Any:
+    """The blocks for several arguments: a tuple of functions can't be looped over."""
+    if len(parts) == 1:
+        only = parts[0]
+        return lambda *args: (only(*args),)
+    first, rest = parts[0], _all_of(parts[1:])
+
+    def blocks(*args: Any) -> Any:
+        return (first(*args), *rest(*args))
+
+    return blocks
+
+
 def _zero(x: Any) -> Any:
     return np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0
-
-
-def _basis(x: Any) -> Any:
-    """The unit vectors of the space of x, in order."""
-    if not isinstance(x, np.ndarray):
-        yield 1.0
-        return
-    dtype = x.dtype if x.dtype.kind in "fc" else float
-    for k in range(x.size):
-        e = np.zeros(x.size, dtype)
-        e[k] = 1.0
-        yield e.reshape(x.shape)
 
 
 def _shaped(a: np.ndarray[Any, Any], shape: tuple[int, ...]) -> Any:
@@ -141,6 +177,8 @@ def jacobian(
 class Hessian(Generic[P]):
     """The Hessian of a function, as a function of the same arguments; made by `hessian`."""
 
+    __srcgrad_derivative__ = True
+
     def __init__(self, fn: Any, wrt: Wrt, options: dict[str, Any]) -> None:
         self._many = not isinstance(wrt, int | str)
         each = tuple(wrt) if not isinstance(wrt, int | str) else (wrt,)
@@ -150,6 +188,12 @@ class Hessian(Generic[P]):
         self.__name__ = f"{getattr(fn, '__name__', 'function')}_hessian"
         self.__doc__ = f"Hessian of {getattr(fn, '__name__', 'a function')}."
         self.__signature__ = self._rows[0].__signature__
+
+    @property
+    def __srcgrad_source__(self) -> Any:
+        """A function that computes the same, for calls inside differentiated functions."""
+        rows = [row.__srcgrad_source__ for row in self._rows]
+        return _all_of(rows) if self._many else rows[0]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         rows = [row(*args, **kwargs) for row in self._rows]
@@ -181,11 +225,23 @@ def hessian(
 class HessianProduct(Generic[P]):
     """Hessian times a vector, without the Hessian; made by `hvp`."""
 
+    __srcgrad_derivative__ = True
+
     def __init__(self, fn: Any, wrt: Wrt, options: dict[str, Any]) -> None:
         self._tangent: GradFunction[Any] = jvp(grad(fn, wrt, **options), wrt, **options)
         self.__name__ = f"{getattr(fn, '__name__', 'function')}_hvp"
         self.__doc__ = f"Hessian-vector product of {getattr(fn, '__name__', 'a function')}."
         self.__signature__ = self._tangent.__signature__
+
+    @property
+    def __srcgrad_source__(self) -> Any:
+        """A function that computes the same, for calls inside differentiated functions."""
+        tangent = self._tangent
+
+        def product(vector: Any, *args: Any) -> Any:
+            return tangent(vector, *args)[1]
+
+        return product
 
     def __call__(self, vector: Any, *args: P.args, **kwargs: P.kwargs) -> Any:
         return self._tangent(vector, *args, **kwargs)[1]
@@ -213,3 +269,9 @@ def hvp(
         array([  6., 120.])
     """
     return HessianProduct(f, wrt, {"rules": rules, "backend": backend, "specialize": specialize})
+
+
+# Called inside a differentiated function they are evaluated when it is compiled.
+_makers: tuple[Any, ...] = (jacobian, hessian, hvp)
+for _made_of in _makers:
+    _made_of.__srcgrad_special__ = "derivative"

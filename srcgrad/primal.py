@@ -26,6 +26,7 @@ _REST = (_P.VAR_POSITIONAL, _P.VAR_KEYWORD)
 class Derivative:
     """What differentiating a derivative needs of it; a `GradFunction` is the only kind."""
 
+    __srcgrad_derivative__ = True
     __name__: str
     _mode: str
     _primal: Primal

@@ -14,9 +14,10 @@ import numpy as np
 
 from srcgrad.analysis import odd_arrays, probe, special_methods, user_rules
 from srcgrad.analysis.binding import bind_library, bind_user, missing_parameters, unbound
-from srcgrad.analysis.dims import neutral, plain_dims
+from srcgrad.analysis.derivative_types import DerivativeTypes
+from srcgrad.analysis.dims import neutral
 from srcgrad.analysis.frozen import is_distribution
-from srcgrad.analysis.object_types import Args, Kwargs, ObjectTypes
+from srcgrad.analysis.object_types import Args, Kwargs
 from srcgrad.analysis.records import is_plain_record, parts_of
 from srcgrad.analysis.resolve import user_source
 from srcgrad.analysis.targets import (
@@ -39,7 +40,7 @@ from srcgrad.runtime import support
 _ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
 
 
-class CallTypes(ObjectTypes):
+class CallTypes(DerivativeTypes):
     """The part of inference that sees to calls."""
 
     scopes: list[Mapping[Hashable, Entry]]
@@ -86,7 +87,8 @@ class CallTypes(ObjectTypes):
         if is_distribution(expr.fn):
             self.target(stmt, Uncharted("a frozen distribution", "its method has no rule"))
             return ty.UNKNOWN
-        if isinstance(fn, ty.Object) and not hasattr(fn.cls, "for_types"):
+        derives = isinstance(fn, ty.Object) and hasattr(fn.cls, "__srcgrad_derivative__")
+        if isinstance(fn, ty.Object) and not derives:
             method = getattr(fn.cls, "__call__", None)  # noqa: B004 - the method itself is meant
             if inspect.isfunction(method):
                 args = (expr.fn, *expr.args)
@@ -171,6 +173,8 @@ class CallTypes(ObjectTypes):
             return self.make_derivative(stmt, value, args, kwargs)
         if hasattr(value, "for_types") and not isinstance(value, type):
             return self.derivative(stmt, value, args, kwargs)
+        if hasattr(type(value), "__srcgrad_derivative__"):
+            value = value.__srcgrad_source__  # of a Jacobian: it calls derivatives
         used_up = sources.ITERATORS if self.is_used_up(stmt) else {}
         value = (
             sources.instead_of(used_up, value)
@@ -194,61 +198,6 @@ class CallTypes(ObjectTypes):
         if isinstance(t, ty.Array):
             return t.dtype.kind != "c"
         return isinstance(t, ty.Number) and not issubclass(t.cls, complex | np.complexfloating)
-
-    def make_derivative(
-        self,
-        stmt: ir.Stmt,
-        value: Any,
-        args: Args,
-        kwargs: Kwargs,
-    ) -> ty.Type:
-        """`sg.grad(h)` inside a differentiated function, for an h known when compiling."""
-        given = [self.fixed(ir.unstar(a)) for a in args]
-        named = {k: self.fixed(v) for k, v in kwargs}
-        known = not any(isinstance(v, probe.Known) is False for v in (*given, *named.values()))
-        if not known or any(isinstance(a, ir.Star) for a in args) or None in named:
-            self.target(
-                stmt, Uncharted(name_of(value), "its function is not known when compiling")
-            )
-            return ty.UNKNOWN
-        key = (
-            id(value),
-            tuple(repr(g) for g in given),
-            tuple(sorted((str(k), repr(v)) for k, v in named.items())),
-        )
-        table = self.program.__dict__.setdefault("_derivatives", {})
-        if key not in table:
-            table[key] = value(
-                *(g.value for g in given), **{str(k): v.value for k, v in named.items()}
-            )
-        self.target(stmt, Constant(ty.Static(table[key])))
-        return ty.Static(table[key])
-
-    def fixed(self, a: ir.Atom) -> Any:
-        """What is known of an argument when compiling: a literal, a tuple of literals, a
-        function."""
-        t = self.atom(a)
-        if isinstance(a, ir.Const):
-            return probe.Known(a.value)
-        if isinstance(t, ty.Static | ty.Literal):
-            return probe.Known(t.value)
-        found = self.program.constant_of(a, self.facts.fn)
-        return None if found is None else probe.Known(found.value)
-
-    def derivative(
-        self,
-        stmt: ir.Stmt,
-        value: Any,
-        args: Args,
-        kwargs: Kwargs,
-    ) -> ty.Type | None:
-        """A call of a derivative inside a differentiated function: its generated function is
-        called."""
-        atoms = self.program.derivative_arguments(value, args, kwargs)
-        types = tuple(plain_dims(self.atom(a) or ty.UNKNOWN) for a in atoms)
-        made = value.for_types(types)
-        self.program.requires.append(made)
-        return self.invoke_object(stmt, made.function, atoms, (), atoms[0])
 
     def library(
         self,
@@ -330,12 +279,6 @@ class CallTypes(ObjectTypes):
             if wanted is not None:
                 self.facts.starred[stmt.sid] = wanted
             return None
-
-    def taken_apart(self, args: Args, kwargs: Kwargs) -> bool:
-        """Whether the next form of a call may have the items of what is starred one by one."""
-        spread = [a.value for a in args if isinstance(a, ir.Star)]
-        spread += [v for k, v in kwargs if k is None]
-        return any(isinstance(self.atom(a), ty.Tuple | ty.List | ty.Dict) for a in spread)
 
     def invoke_bound(
         self, stmt: ir.Stmt, fn: ir.Function, bound: tuple[Bound, ...], closure: ir.Atom | None

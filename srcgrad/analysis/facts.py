@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from srcgrad.analysis.atoms import atom_type
 from srcgrad.analysis.extents import Extents
@@ -24,6 +25,9 @@ class Facts:
     base: ir.Function | None = None  # the function as lowered, which calls refer to
     # The parameters that the starred arguments of a call surely are for.
     starred: dict[int, tuple[str, ...]] = field(default_factory=dict)
+
+    # The derivatives that calls such as `srcgrad.grad(inner)` of a nested function make.
+    derived: dict[int, Any] = field(default_factory=dict)
 
     @cached_property
     def extents(self) -> Extents:

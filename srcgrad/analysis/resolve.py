@@ -168,8 +168,6 @@ class Program:
         kwargs: Sequence[tuple[str | None, ir.Atom]],
     ) -> tuple[ir.Atom, ...]:
         """All arguments of the generated function behind a derivative, in its order."""
-        if any(isinstance(a, ir.Star) for a in args) or any(k is None for k, _ in kwargs):
-            raise UnsupportedSyntax(f"{value!r} is called with starred arguments")
         outer = _of_derivative(value)
         full = outer.full(tuple(args))
         given = dict(zip(outer.signature.parameters, full, strict=False))

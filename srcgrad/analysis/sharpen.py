@@ -18,6 +18,7 @@ from srcgrad.analysis.chosen import Choices
 from srcgrad.analysis.coalesce import coalesce
 from srcgrad.analysis.container_rewrites import ContainerRewrites
 from srcgrad.analysis.decided import decided
+from srcgrad.analysis.derived import Derived
 from srcgrad.analysis.frozen import FrozenDistributions
 from srcgrad.analysis.object_rewrites import ObjectRewrites
 from srcgrad.analysis.targets import Container, Library, Packed, User
@@ -42,7 +43,9 @@ def sharpen(facts: Facts) -> ir.Function | None:
 
 
 @dataclass
-class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDistributions):
+class _Sharpen(
+    ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDistributions, Derived
+):
     def keep_params(self, body: ir.Block) -> ir.Block:
         """A parameter of unknown type that is bound again gets a second variable: what it was
         given
@@ -174,6 +177,7 @@ class _Sharpen(ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDis
         if isinstance(stmt, ir.Assign | ir.Effect):
             return (
                 self.chosen(stmt)
+                or self.of_closure(stmt)
                 or self.of_distribution(stmt)
                 or self.of_module(stmt)
                 or self.of_container(stmt)

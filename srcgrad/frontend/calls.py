@@ -78,10 +78,13 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
         return expression(scope, _as_display(node))
     if isinstance(node.func, ast.Attribute) and fold(scope, node.func) is None:
         return _method(scope, node, node.func)
+    scope.session.called.add(id(node.func))
     fn = function_atom(scope, node.func)
     if fn is None:
         fn = held(scope, node.func, (*node.args, *node.keywords))
     keeps = any(target is kept for kept in _KEEPERS) or _is_users_class(target)
+    derives = getattr(target, "__srcgrad_special__", None) == "derivative"
+    keeps |= derives and id(node) not in scope.session.called
     args, kwargs = arguments(scope, node, "keep" if keeps else "call")
     return Call(fn, args, kwargs)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from srcgrad.frontend import bindings
 from srcgrad.frontend.bindings import FunctionNode, is_settled, loads, names_in
+from srcgrad.frontend.lifted import written
 from srcgrad.frontend.resolve import callee, constant, is_newaxis, lookup, recursion
 from srcgrad.frontend.scope import (
     Nested,
@@ -270,7 +271,8 @@ def _lowered(scope: Scope, nested: Nested, node: ast.AST) -> Function:
         body = made.body
         for loc, rules in reversed(nested.overriding):
             body = (With(inner.sid(), loc, (), body, "override", rules),)
-        nested.fn = replace(made, body=body, decorated=nested.decorated)
+        text = written(nested, made.free)
+        nested.fn = replace(made, body=body, decorated=nested.decorated, written=text)
     return nested.fn
 
 

@@ -84,6 +84,7 @@ class Session:
     roots: dict[str, Any] = field(default_factory=dict)
     temps: int = 0
     meanings: dict[tuple[str, str, tuple[str, ...]], Global] = field(default_factory=dict)
+    called: set[int] = field(default_factory=set)  # nodes whose value is called at once
 
     def relies_on(self, found: Global) -> None:
         """Note what a name from outside means now: it may be another thing when asked again."""

@@ -339,8 +339,7 @@ Block = tuple[Stmt, ...]
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """kind: posonly, normal, varargs, kwonly, varkw.  `default` is read from the function
-    object."""
+    """kind: posonly, normal, varargs, kwonly, varkw.  A default is read from the function."""
 
     name: str
     kind: str
@@ -363,6 +362,7 @@ class Function:
     decorated: str | None = None  # a nested one: by "custom_gradient" or "nondiff"
     webs: tuple[tuple[str, str], ...] = ()  # variables of one name told apart: (variable, name)
     meanings: tuple[Global, ...] = ()  # what the names from outside meant when it was lowered
+    written: Any = None  # of a nested one: its text and the function around it
 
 
 # ---- walking ---------------------------------------------------------------

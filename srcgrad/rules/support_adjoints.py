@@ -28,6 +28,10 @@ linear(support.like, "ct, x", ct="g", zero=("x",), of_parts=True, at=[(_A, _B), 
 linear(support.private, "x", x="g", of_parts=True, at=[(1.5,), (_A,), (_PARTS,)])
 linear(support.tangent_like, "t, v", t="g", zero=("v",), of_parts=True, at=[(_A, _B)])
 linear(
+    support.full_tangent, "t, x", t="g", zero=("x",), of_parts=True, view="maybe",
+    at=[(1.5, 2.0), (_A, _B), (_PARTS, _PARTS)],
+)  # fmt: skip
+linear(
     support.match_parts, "ct, x", ct="support.match_parts(g, ct)", zero=("x",), of_parts=True,
     at=[(1.5, 2.0), (_PARTS, _PARTS)],
 )  # fmt: skip
@@ -47,7 +51,7 @@ linear(
     at=[(_A, _B, [0, 2, 0]), (_B, _A, np.array([1, 0, 1]))],
 )
 linear(support.like_items, "t, x", t="g", zero=("x",), at=[([1.0, 2.0], [1.0, 2.0])])
-nondiff(support.zeros, support.bar, support.seed, support.outline)
+nondiff(support.basis, support.zeros, support.bar, support.seed, support.outline)
 nondiff(adjoints.slice_places)
 nondiff(support.is_part, support.refuse_shared, moves.refuse_record, pure=False)
 
@@ -73,7 +77,6 @@ def _parallel(target: Any, params: str, *writes: str, source: Any = None) -> Non
     )
 
 
-_parallel(support.full_tangent, "t, x")
 _parallel(support.accumulate, "a, b", "a", source=moves.accumulate)
 _parallel(support.item_add, "a, key, ct", "a")
 _parallel(support.item_added_back, "a_bar, key, ct")

@@ -114,6 +114,18 @@ sequence.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 unpacked.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 
 
+def basis(x: Any) -> Any:
+    """The unit vectors of the space of x, in order.
+
+    >>> basis(np.zeros(2)), basis(3.0)
+    ([array([1., 0.]), array([0., 1.])], [1.0])
+    """
+    if not isinstance(x, np.ndarray):
+        return [1.0]
+    rows = np.eye(x.size, dtype=x.dtype if x.dtype.kind in "fc" else float)
+    return [row.reshape(x.shape) for row in rows]
+
+
 def match_parts(ct: Any, x: Any) -> Any:
     """A cotangent of the kind of x: real parts where x, or a part of it, is real.
 
