@@ -465,3 +465,42 @@ def swapped_with_transpose(x, y):
 @pytest.mark.parametrize("other", [Z[1], Z[:, :2]])
 def test_swaps_with_views(fn, other):
     check(fn, Z[0], other, wrt=(0, 1))
+
+
+def tuple_of_another_shape(x, y):
+    parts = (x, y)
+    for _ in range(2):
+        parts = (y, y)
+    return np.sum(x) + np.sum(parts[0] * parts[1])
+
+
+def test_adjoints_of_tuples_of_other_shapes():
+    check(tuple_of_another_shape, Z[0], Z[:, :2], wrt=(0, 1))
+
+
+# ---- what depends on the order of elements, or is a number ---
+
+
+def masked_by_itself(x):
+    x[1:][np.arange(2) % 2 == 0] = x[::-1][::3]
+    return np.sum(x)
+
+
+def item_of_a_number(x):
+    x[2:] = x[-2][None]
+    return np.sum(x * x)
+
+
+def copied_to_a_mask(x):
+    x[x > 0.0] = x[x > 0.0] * 2.0
+    x[1:][x[1:] < 0.0] = x[0]
+    return np.sum(x * x)
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_orders_and_numbers_are_refused(typed):
+    with pytest.raises(sg.SrcgradError, match="order of the elements"):
+        sg.grad(masked_by_itself, specialize=typed)(Z[0])
+    with pytest.raises(sg.SrcgradError, match="a number is indexed"):
+        sg.grad(item_of_a_number, specialize=typed)(Z[0])
+    check(copied_to_a_mask, Z[0])

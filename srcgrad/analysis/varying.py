@@ -16,11 +16,18 @@ def varies(unit: Unit, name: str) -> bool:
     defs = unit.defs.get(name, ())
     if all(not unit.loops[d.sid] for d in defs) and len(defs) + (name in unit.params) <= 1:
         return False
-    match unit.type(name):
+    return _may_vary(unit.type(name))
+
+
+def _may_vary(t: ty.Type) -> bool:
+    """Whether two values of a type may have different shapes, or be of different kinds."""
+    match t:
         case ty.Array(_, dims):
             return any(d in ("?", "n") for d in dims)  # no name says how long they are
         case ty.Unknown():
             return True
+        case ty.Tuple(items):
+            return any(map(_may_vary, items))
         case _:
             return False
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from srcgrad.rules.registry import Entry, add, linear, name_of, nondiff
 from srcgrad.runtime import support
-from srcgrad.runtime.support import adjoints, moves
+from srcgrad.runtime.support import additions, moves
 
 _A = np.array([1.0, -2.0, 0.5])
 _B = np.array([0.3, 0.1, 2.0])
@@ -52,8 +52,11 @@ linear(
 )
 linear(support.like_items, "t, x", t="g", zero=("x",), at=[([1.0, 2.0], [1.0, 2.0])])
 nondiff(support.basis, support.zeros, support.bar, support.seed, support.outline)
-nondiff(adjoints.slice_places)
-nondiff(support.is_part, support.refuse_shared, moves.refuse_record, pure=False)
+nondiff(additions.slice_places)
+nondiff(
+    support.is_part, support.refuse_shared, moves.refuse_record, additions.refuse_overlap,
+    additions.refuse_item_of_number, pure=False,
+)  # fmt: skip
 
 
 def _parallel(target: Any, params: str, *writes: str, source: Any = None) -> None:

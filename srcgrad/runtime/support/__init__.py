@@ -9,12 +9,10 @@ from srcgrad.runtime.support.adjoints import (
     Record as Record,
     accumulate as accumulate,
     add as add,
-    attr_add as attr_add,
     bar as bar,
     field as field,
     gradient as gradient,
     handler_entered as handler_entered,
-    item_add as item_add,
     like as like,
     own as own,
     part as part,
@@ -245,6 +243,7 @@ from srcgrad.runtime.support.order import (
     unique_dot as unique_dot,
 )
 from srcgrad.runtime.support.pad import pad_back as pad_back, pad_dot as pad_dot
+from srcgrad.runtime.support.additions import attr_add as attr_add, item_add as item_add
 from srcgrad.runtime.support.popped import pop_back as pop_back
 from srcgrad.runtime.support.products import (
     cross_back_a as cross_back_a,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.runtime.support.additions import refuse_item_of_number, refuse_overlap, slice_places
 from srcgrad.runtime.support.adjoints import (
     Fields,
     Record,
@@ -19,7 +20,6 @@ from srcgrad.runtime.support.adjoints import (
     error,
     is_floating,
     is_number,
-    slice_places,
     zeros,
 )
 from srcgrad.runtime.support.elementwise import unbroadcast
@@ -101,6 +101,7 @@ def part_bar(v: Any, a: Any, a_bar: Any, key: Any) -> Any:
         return zeros(v)
     if is_number(v):
         return zeros(v)
+    refuse_item_of_number(a)
     if isinstance(key, slice):
         return shallow_bar(v, a_bar[key])
     return a_bar[key]
@@ -204,6 +205,7 @@ def bind_item(u: Any, u_bar: Any, key: Any, value: Any, value_bar: Any) -> None:
                 f"a value with a derivative is stored into an array of dtype {u.dtype}, "
                 "which truncates it: make the array of floats",
             )
+        refuse_overlap(u, key, value)
         return
     u_bar[key] = alias_bar(value, value_bar) if value_bar is not None else zeros(value)
 

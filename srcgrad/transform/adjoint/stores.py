@@ -44,6 +44,13 @@ class Stores(Values):
         assert isinstance(stmt.base, ir.Var)
         active = self.unit.is_active(stmt.value)
         g: ast.expr | None = None
+        if self.is_mask(stmt.key) and self.may_overlap(stmt):
+            raise self.unsupported(
+                stmt,
+                "storing a part of an array where a mask says in the same array, which depends on "
+                "the order of the elements,",
+                "store a copy of it",
+            )
         if active:
             g = syn.name(self.text.names.temporary() + "_bar")
             if not distinct:
@@ -61,6 +68,15 @@ class Stores(Values):
         self.undo(stmt)
         if g is not None:
             self.store_contribution(stmt.value, g, place, True)
+
+    def may_overlap(self, stmt: ir.Store) -> bool:
+        """Whether the stored array may share memory with the one that it is stored in."""
+        base, value, fx = stmt.base, stmt.value, self.unit.fx
+        if not isinstance(base, ir.Var) or not isinstance(value, ir.Var):
+            return False
+        if not isinstance(self.unit.facts.of(value), ty.Array) or not fx.memory(value.name):
+            return False
+        return fx.root(base.name) == fx.root(value.name)
 
     def augmented_store(
         self, stmt: ir.Store, whole: ast.expr, place: ty.Type, scalar: bool, distinct: bool
