@@ -368,3 +368,29 @@ def test_diagonals_of_matrices(shape, dtype):
     got = sg.grad(diagonals, backend="numba")(a)
     assert got.dtype == expected.dtype == dtype
     np.testing.assert_allclose(got, expected, rtol=1e-5 if dtype is np.float32 else 1e-13)
+
+
+def listed(p, q):
+    total = 0.0
+    for i in range(p.shape[0]):
+        v = np.array([p[i, 0] - q[0], p[i, 1] * q[1], p[i, 2]])
+        total += v[0] * v[1] + v[2] * v[1] * v[0]
+    return total
+
+
+def paired(p, q):
+    total = 0.0
+    for i in range(p.shape[0]):
+        v = np.array((p[i, 0], q[1]))
+        total += v[0] * v[1] + v[1] * v[1] * v[0]
+    return total
+
+
+@pytest.mark.parametrize("program", [listed, paired])
+def test_arrays_of_numbers(program):
+    rng = np.random.default_rng(0)
+    args = rng.random((4, 3)), rng.random(3)
+    expected = sg.grad(program, wrt=(0, 1))(*args)
+    got = sg.grad(program, wrt=(0, 1), backend="numba")(*args)
+    for a, b in zip(got, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-13)

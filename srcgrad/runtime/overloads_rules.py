@@ -222,3 +222,19 @@ def forms(o: Overloads) -> None:
     o.give(support.broadcast_like, broadcast_like)
     o.give(support.cast_like, cast_like)
     o.give(support.to_array, to_array)
+    o.give(support.array_back, _array_back(o))
+
+
+def _array_back(o: Overloads) -> Callable[[Any, Any], Any]:
+    """Of numbers in a row: an array stands for the list of their cotangents."""
+
+    def array_back(ct: Any, obj: Any) -> Any:
+        numbers, ndim = o.types.Number, getattr(ct, "ndim", 0)
+        if ndim == 1 and isinstance(obj, o.types.List) and isinstance(obj.dtype, numbers):
+            return lambda ct, obj: ct.copy()
+        if ndim == 1 and isinstance(obj, o.types.UniTuple) and isinstance(obj.dtype, numbers):
+            fixed, count = o.numba.np.unsafe.ndarray.to_fixed_tuple, obj.count
+            return lambda ct, obj: fixed(ct, count)
+        return None
+
+    return array_back
