@@ -141,6 +141,34 @@ def field_written_into(x):
     return sum(q.u * np.sum(q.v) for q in rows)
 
 
+class Bag:
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        return iter(self.items)
+
+
+def items_of_an_object(x):
+    s = 0.0
+    for v in Bag([x[0], x[1] * x[2]]):
+        s += v * v
+    return s + sum([v * w for v, w in zip(Bag(x), Bag(x * x), strict=True)])
+
+
+def items_written_meanwhile(x):
+    b = Bag([x[0] * 1.0, x[1] * x[2]])
+    s = 0.0
+    for v in b:
+        s += v * v
+        b.items[1] = x[0] * 3.0
+    return s
+
+
+def from_iterators(x):
+    return np.sum(np.fromiter((v * v for v in x), float) * np.fromiter([x[0], x[1], 2.0], float))
+
+
 def starred(x):
     return total(*[x[0], x[1] * x[2]]) * x[0]
 
@@ -148,6 +176,7 @@ def starred(x):
 PROGRAMS = [
     held, in_a_loop, named_later, handed_on, own_names, hidden, getters, chosen, chosen_before,
     from_a_list, from_a_table, largest, chained, as_dict, made_of_items, starred,
+    items_of_an_object, items_written_meanwhile, from_iterators,
     field_beside_a_list, field_written_into,
 ]  # fmt: skip
 

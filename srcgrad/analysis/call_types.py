@@ -37,6 +37,9 @@ from srcgrad.rules import sources
 from srcgrad.rules.registry import Entry, for_call, name_of
 from srcgrad.runtime import support
 
+_WITHOUT = dict.fromkeys(
+    (iter, next), "iterators are used up; take items of a list by their index"
+)
 _ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
 
 
@@ -129,6 +132,10 @@ class CallTypes(DerivativeTypes):
         where: ir.Atom,
     ) -> ty.Type | None:
         special = getattr(value, "__srcgrad_special__", None)
+        if value is support.sequence and len(args) == 1:
+            items = special_methods.of_loop(args[0], self.atom(ir.unstar(args[0])))
+            if items is not None:
+                return self.call_value(stmt, items[0], items[1], (), items[1][0])
         if special in ("alias", "same") and args:
             self.target(stmt, Container("alias"))
             first = self.atom(ir.unstar(args[0]))

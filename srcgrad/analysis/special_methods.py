@@ -94,6 +94,11 @@ def of_function(value: Any, args: Sequence[Any], t: ty.Type | None) -> Found | N
     return _method(t, name, (args[0],))
 
 
+def of_loop(obj: Any, t: ty.Type | None) -> Found | None:
+    """The function that gives the items of an object of a user's class, for a loop over it."""
+    return _method(t, "__iter__", (obj,)) if isinstance(obj, ir.Var | ir.Global) else None
+
+
 def _method(t: ty.Type | None, name: str, args: tuple[ir.Atom, ...]) -> Found | None:
     if not isinstance(t, ty.Object) or not is_users(t):
         return None

@@ -100,6 +100,8 @@ class Uncharted:
         >>> Uncharted("the method e", "its object is not known").fixes
         ['mark the value constant with srcgrad.stop_gradient(...)']
         """
+        if self.what in ("iter", "next"):
+            return ["take the items of a list by their index"]
         named = all(part.isidentifier() for part in self.what.split("."))
         rule = [f"give a rule with @srcgrad.rule({self.what})"] if named else []
         return [*rule, "mark the value constant with srcgrad.stop_gradient(...)"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.frontend import comprehensions, functional
-from srcgrad.frontend.expressions import held, unpacked
+from srcgrad.frontend.expressions import held, operands, unpacked
 from srcgrad.frontend.functions import function_atom
 from srcgrad.frontend.namespace import Handed
 from srcgrad.frontend.resolve import (
@@ -22,6 +22,7 @@ from srcgrad.frontend.resolve import (
     check_attribute,
     extend,
     fold,
+    helper,
     own_function,
 )
 from srcgrad.frontend.scope import Scope, expression, lowers
@@ -68,6 +69,9 @@ def _call(scope: Scope, node: ast.Call) -> Expr:
     if (target is max or target is min) and len(node.args) == 1 and not node.keywords:
         if isinstance(node.args[0], ast.Starred):  # of its items, as of the items of a list
             node = ast.copy_location(ast.Call(node.func, [node.args[0].value], []), node)
+    if target is iter and scope.name == "__iter__" and len(node.args) == 1:
+        # For a loop, which takes the items one by one.
+        return Call(helper("sequence"), operands(scope, node.args))
     if _makes_namedtuple(target) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
         every = ast.copy_location(ast.Starred(node.args[0], ast.Load()), node)  # `P._make(items)`
         node = ast.copy_location(ast.Call(node.func.value, [every], []), node)

@@ -137,8 +137,6 @@ def consume(scope: Scope, node: ast.Call, target: Any) -> Expr | None:
     joins = isinstance(node.func, ast.Attribute) and node.func.attr in ("join", "extend", "update")
     if joins or target in _EAGER or target in _STACKING:
         return _collected(scope, node, generator, target)
-    if target is np.fromiter:
-        raise scope.refusal(node, "np.fromiter of a generator", "write np.array([...])")
     return None
 
 

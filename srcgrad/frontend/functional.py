@@ -4,6 +4,7 @@ np.apply_along_axis(f, 0, a)  ->  along_axis([f(v) for v in lines_along(a, 0)], 
 np.vectorize(f)(x)            ->  vectorized([f(v) for v in np.ravel(x)], x)
 np.piecewise(x, [p], [f, c])  ->  pieces([f(x[p]), c], [p, otherwise([p])], x)
 np.fromfunction(f, (n, m))    ->  f(*np.indices((n, m), dtype=float)), its parts one by one
+np.fromiter(xs, float)        ->  np.array(list(xs), dtype=float)
 dict(a=x)                     ->  {"a": x}
 """
 
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.frontend.resolve import callee, fold, helper
+from srcgrad.frontend.resolve import builtin, callee, fold, helper
 from srcgrad.frontend.scope import Ref, Scope, atom, expression
 from srcgrad.ir.nodes import Expr, Global, Root
 
@@ -208,13 +209,26 @@ def _fromfunction(scope: Scope, node: ast.Call) -> ast.expr | None:
     return ast.Call(function, [_item(grids, k) for k in range(len(shape.elts))], [])
 
 
+def _fromiter(scope: Scope, node: ast.Call) -> ast.expr | None:
+    if len(node.args) != 2 or node.keywords:
+        return None
+    items, dtype = node.args
+    if isinstance(items, ast.GeneratorExp):
+        every: ast.expr = ast.ListComp(items.elt, items.generators)
+    else:
+        every = ast.Call(_ref(builtin("list")), [items], [])
+    return _numpy("array", every, dtype=dtype)
+
+
 _WRITERS: dict[Any, Any] = {
+    np.fromiter: _fromiter,
     np.apply_along_axis: _along_axis,
     np.apply_over_axes: _over_axes,
     np.piecewise: _piecewise,
     np.fromfunction: _fromfunction,
 }
 _FIRST: dict[Any, tuple[str, ...]] = {
+    np.fromiter: ("iter", "dtype"),
     np.apply_along_axis: ("func1d", "axis", "arr"),
     np.apply_over_axes: ("func", "a", "axes"),
     np.piecewise: ("x", "condlist", "funclist"),
