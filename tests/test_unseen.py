@@ -44,6 +44,12 @@ class Iterated:
         return iter((self.a, self.b))
 
 
+class Stepped(Iterated):
+    def __iter__(self):
+        yield self.a
+        yield self.b
+
+
 class Entered:
     def __init__(self, a):
         self.a = a
@@ -92,7 +98,7 @@ def iterated(x):
 
 def looped_over(x):
     s = 0.0
-    for v in Iterated(x, x * x):
+    for v in Stepped(x, x * x):
         s += v * v
     return s
 
@@ -186,7 +192,7 @@ REFUSED = [
     (slot_written, "does not keep it in a plain attribute"),
     (completed, "no derivative rule for Completed"),
     (iterated, "no derivative rule for iteration over an object of the class Iterated"),
-    (looped_over, "no derivative rule for iteration over an object of the class Iterated"),
+    (looped_over, "yield: a generator or coroutine runs in pieces"),
     (spread_out, "no derivative rule for max of an object of the class Iterated"),
     (entered, "a context manager is given a value with a derivative"),
     (described, "the attribute d of an object of the class HasD"),
