@@ -153,3 +153,19 @@ def read_but_not_used(x):
 def test_text_that_numbers_do_not_come_from(fn: Any, wanted: float, typed: bool) -> None:
     assert sg.grad(fn, specialize=typed)(1.3) == pytest.approx(wanted, rel=1e-12)
     assert sg.jvp(fn, specialize=typed)(1.0, 1.3)[1] == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_display_of_numbers_needs_no_helper() -> None:
+    def rhs(y, k):
+        a, b = y[0], y[1]
+        return np.array([-k * a, k * a - b, 0.0])
+
+    def f(y, k):
+        return np.sum(rhs(y, k) ** 2)
+
+    y = np.array([0.7, -0.4])
+    for mode in ("grad", "jvp"):
+        assert "support.array_back" not in sg.source(f, y, 0.3, wrt=(0, 1), mode=mode)
+        assert "support.filled" not in sg.source(f, y, 0.3, wrt=(0, 1), mode=mode)
+    sg.check_grads(f, (y, 0.3), wrt=(0, 1))
+    assert "support.array_back" in sg.source(f, wrt=(0, 1))  # without types

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from srcgrad.analysis.atoms import atom_type
 from srcgrad.analysis.extents import Extents
 from srcgrad.analysis.targets import Target
@@ -42,6 +44,20 @@ class Facts:
             for v in ir.reads(stmt):
                 found.setdefault(v.name, []).append(stmt)
         return found
+
+    def is_row(self, atom: ir.Atom) -> bool:
+        """Whether something is a display of real numbers for one statement: `[a, b]` in
+        `np.array([a, b])`."""
+        if not isinstance(atom, ir.Var) or not atom.is_temp or len(self.readers[atom.name]) != 1:
+            return False
+        made = self.extents.definition(atom)
+        if not isinstance(made, ir.Build) or made.kind not in ("list", "tuple"):
+            return False
+        types = [self.of(i) if not isinstance(i, ir.Star) else ty.UNKNOWN for i in made.items]
+        return all(
+            isinstance(t, ty.Number) and not issubclass(t.cls, complex | np.complexfloating)
+            for t in types
+        )
 
     def of(self, atom: ir.Atom) -> ty.Type:
         return atom_type(atom, self.types) or ty.UNKNOWN

@@ -152,10 +152,6 @@ def environment(call: Library) -> dict[str, Bound | ast.expr]:
     return env
 
 
-def constants(env: dict[str, Bound | ast.expr]) -> dict[str, Any]:
-    return {k: v.value for k, v in env.items() if isinstance(v, ir.Const)}
-
-
 def short_formula(
     facts: Facts, call: Library, param: str, env: dict[str, Any], forward: bool = False,
     out: ty.Type | None = None,
@@ -163,7 +159,7 @@ def short_formula(
     """A shorter formula where a constant argument or the number of dimensions allows one."""
     if call.called is not None:
         return None  # a user's rule, whatever the function is
-    known = constants(env)
+    known = {k: v.value for k, v in env.items() if isinstance(v, ir.Const)}
     types = {
         k: facts.of(v) for k, v in env.items() if isinstance(v, ir.Var | ir.Const | ir.Global)
     }
@@ -173,9 +169,10 @@ def short_formula(
             ndims[k] = len(t.dims)
         elif isinstance(t, ty.Number):
             ndims[k] = 0
-    given = [k for k, _ in call.args]
+        elif isinstance(t, ty.List | ty.Tuple) and k in env and facts.is_row(env[k]):
+            ndims[k] = short.ROW
+    given, mode = [k for k, _ in call.args], "jvp" if forward else "vjp"
     real = all(not _is_complex(t) for t in types.values())
-    mode = "jvp" if forward else "vjp"
     found = short.specialised(call.entry, param, ndims, given, real, mode)
     if found is not None:
         return found

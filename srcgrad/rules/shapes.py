@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 
 from srcgrad.rules.registry import Entry, add, linear, nondiff, refuse, source, structured
-from srcgrad.rules.short import short
+from srcgrad.rules.short import ROW, short
 from srcgrad.runtime.support import sampled
 
 V = np.array([0.3, -1.7, 0.6])
@@ -428,6 +428,7 @@ linear(
         ((V,), {"ndmin": 2}),
     ],
 )
+short(np.array, {"object": ROW}, absent=("dtype", "ndmin", "ndmax"), object="g")
 linear(
     np.asarray,
     "a, dtype=None, order=None, *, device=None, copy=None, like=None",
@@ -435,6 +436,7 @@ linear(
     view="maybe",
     at=[(M,), ([0.3, 1.0],), ([[0.3], [1.0]],), (0.3,)],
 )
+short(np.asarray, {"a": ROW}, absent=("dtype",), a="g")
 linear(
     np.asanyarray,
     "a, dtype=None, order=None, *, device=None, copy=None, like=None",

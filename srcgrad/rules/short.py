@@ -12,6 +12,8 @@ from typing import Any
 
 from srcgrad.rules.registry import Entry, Formula
 
+ROW = -1  # the number of dimensions, so to speak, of a display of numbers: `[a, b]`
+
 
 @dataclass(frozen=True)
 class Short:

@@ -8,26 +8,27 @@ from srcgrad.runtime import support
 
 def lorenz_forward(state, sigma, rho, beta):
     x, y, z = state
-    t1 = [sigma * (y - x), x * (rho - z) - y, x * y - beta * z]
-    return np.array(t1), (t1, z, beta, y, x, rho, sigma, support.outline(state))
+    return (
+        np.array([sigma * (y - x), x * (rho - z) - y, x * y - beta * z]),
+        (z, beta, y, x, rho, sigma, support.outline(state)),
+    )
 
 
 def lorenz_reverse(result_bar, saved):
-    t1, z, beta, y, x, rho, sigma, state = saved
+    z, beta, y, x, rho, sigma, state = saved
     # lorenz_rk4.py:6  return np.array([sigma * (y - x), x * (rho - z) - y, x * y - beta * z])
-    t1_bar = support.array_back(result_bar, t1)
-    t5_bar = t1_bar[2]
+    t5_bar = result_bar[2]
     t7_bar = -t5_bar
     beta_bar = t7_bar * z
     z_bar = t7_bar * beta
     x_bar = t5_bar * y
     y_bar = t5_bar * x
-    t4_bar = t1_bar[1]
+    t4_bar = result_bar[1]
     y_bar -= t4_bar
     x_bar += t4_bar * (rho - z)
     t9_bar = t4_bar * x
     z_bar -= t9_bar
-    t3_bar = t1_bar[0]
+    t3_bar = result_bar[0]
     sigma_bar = t3_bar * (y - x)
     t10_bar = t3_bar * sigma
     y_bar += t10_bar

@@ -2,7 +2,6 @@
 #     theta, phi.
 # Types: r float, theta float, phi float.  Edit vector_output.py, not this file.
 import numpy as np
-from srcgrad.runtime import support
 
 
 def spherical_jvp(tangents, r, theta, phi):
@@ -12,19 +11,15 @@ def spherical_jvp(tangents, r, theta, phi):
     t3 = np.sin(theta)
     t4 = np.sin(phi)
     t5 = np.cos(theta)
-    t6 = [r * t1 * t2, r * t3 * t4, r * t5]
     return (
-        np.array(t6),
+        np.array([r * t1 * t2, r * t3 * t4, r * t5]),
         np.array(
-            support.filled(
-                [
-                    (r_dot * t1 + theta_dot * np.cos(theta) * r) * t2
-                    - phi_dot * np.sin(phi) * (r * t1),
-                    (r_dot * t3 + theta_dot * np.cos(theta) * r) * t4
-                    + phi_dot * np.cos(phi) * (r * t3),
-                    r_dot * t5 - theta_dot * np.sin(theta) * r,
-                ],
-                t6,
-            )
+            [
+                (r_dot * t1 + theta_dot * np.cos(theta) * r) * t2
+                - phi_dot * np.sin(phi) * (r * t1),
+                (r_dot * t3 + theta_dot * np.cos(theta) * r) * t4
+                + phi_dot * np.cos(phi) * (r * t3),
+                r_dot * t5 - theta_dot * np.sin(theta) * r,
+            ]
         ),
     )

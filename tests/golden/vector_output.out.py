@@ -2,7 +2,6 @@
 #     theta, phi.
 # Types: r float, theta float, phi float.  Edit vector_output.py, not this file.
 import numpy as np
-from srcgrad.runtime import support
 
 
 def spherical_vjp(cotangent, r, theta, phi):
@@ -12,22 +11,20 @@ def spherical_vjp(cotangent, r, theta, phi):
     t3 = np.sin(theta)
     t4 = np.sin(phi)
     t5 = np.cos(theta)
-    t6 = [r * t1 * t2, r * t3 * t4, r * t5]
-    result = np.array(t6)
+    result = np.array([r * t1 * t2, r * t3 * t4, r * t5])
     # ---- reverse sweep ----
     # vector_output.py:5  return np.array([r * np.sin(theta) * np.cos(phi), r * np.sin(theta)...
-    t6_bar = support.array_back(cotangent, t6)
-    t11_bar = t6_bar[2]
-    r_bar = t11_bar * t5
-    theta_bar = -(t11_bar * r) * np.sin(theta)
-    t10_bar = t6_bar[1]
-    phi_bar = t10_bar * (r * t3) * np.cos(phi)
-    t12_bar = t10_bar * t4
+    t10_bar = cotangent[2]
+    r_bar = t10_bar * t5
+    theta_bar = -(t10_bar * r) * np.sin(theta)
+    t9_bar = cotangent[1]
+    phi_bar = t9_bar * (r * t3) * np.cos(phi)
+    t12_bar = t9_bar * t4
     r_bar += t12_bar * t3
     theta_bar += t12_bar * r * np.cos(theta)
-    t9_bar = t6_bar[0]
-    phi_bar -= t9_bar * (r * t1) * np.sin(phi)
-    t13_bar = t9_bar * t2
+    t8_bar = cotangent[0]
+    phi_bar -= t8_bar * (r * t1) * np.sin(phi)
+    t13_bar = t8_bar * t2
     r_bar += t13_bar * t1
     theta_bar += t13_bar * r * np.cos(theta)
     return result, (float(r_bar), float(theta_bar), float(phi_bar))

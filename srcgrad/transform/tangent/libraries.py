@@ -185,7 +185,8 @@ class Libraries(Binding):
             return ast.Tuple(items, ast.Load())
         if not linear:
             return self.primal(b)
-        if isinstance(self.unit.facts.of(b), ty.List | ty.Tuple | ty.Unknown) and self.active(b):
+        t, row = self.unit.facts.of(b), self.unit.facts.is_row(b)
+        if isinstance(t, ty.List | ty.Tuple | ty.Unknown) and self.active(b) and not row:
             return self.support("filled", self.dot(b, 1), self.primal(b))
         return self.dot(b, 1)
 
