@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.fuzz import containers, directions, idioms, reference
+from tests.fuzz import containers, directions, grown, idioms, reference
 from tests.fuzz.generator import Program, program
 from tests.fuzz.oracle import judge
 from tests.fuzz.shrink import shrink
@@ -42,6 +42,15 @@ def test_random_programs_about_containers(start, tmp_path):
 
 def test_random_programs_of_idioms(tmp_path):
     _run(range(12), tmp_path, idioms.program, directions.judge)
+
+
+def test_programs_that_are_grown(tmp_path):
+    _run(range(12), tmp_path, grown.program, directions.judge)
+
+
+@pytest.mark.slow
+def test_many_programs_that_are_grown(tmp_path):
+    _run(range(1_000_000, 1_000_000 + LONG), tmp_path, grown.program, directions.judge)
 
 
 @pytest.mark.slow
@@ -80,6 +89,19 @@ def test_idioms_are_deterministic_and_used():
         += -= *= /= out= np.add.at( .sort() .fill( np.copyto( [::-1] ::2 .T[ .ravel() .reshape(
         np.where( np.clip( np.sort( np.cumsum( axis= 1j float32 State( row in *parts
         kernel( solve_newton( np.linalg.solve( np.fft. best
+    """.split()
+    everything = "".join(texts)
+    assert [w for w in wanted if w not in everything] == []
+
+
+def test_grown_programs_are_deterministic_and_used():
+    """None of these may drop out of the programs unnoticed."""
+    texts = [grown.program(seed).text for seed in range(150)]
+    assert texts[7] == grown.program(7).text and len(set(texts)) == 150
+    wanted = """
+        for while break continue return else: try: finally: with lambda rec( h0( g1( .append(
+        enumerate( zip( += -= *= out= np.add.at( .sort() .fill( np.copyto( [::-1] ::2 .T .ravel()
+        .reshape( 1j > 0.1] ["a"] np.put(
     """.split()
     everything = "".join(texts)
     assert [w for w in wanted if w not in everything] == []
