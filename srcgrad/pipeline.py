@@ -114,6 +114,7 @@ def _numba_tree(
     options = dict(request.options)
     if numba_text.is_cacheable(module):
         options["cache"] = True
+    functions = numba_text.by_their_names(functions, module.objects)
     body = numba_text.adapt(functions, options, numba_text.is_single(request.types))
     body = loops.improve(body, module.ndims)
     held = numba_text.frozen(module, options)

@@ -394,3 +394,24 @@ def test_arrays_of_numbers(program):
     got = sg.grad(program, wrt=(0, 1), backend="numba")(*args)
     for a, b in zip(got, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-13)
+
+
+def test_functions_of_numpy_that_a_closure_knows_by_other_names():
+    def made(part, total):
+        def f(a):
+            return total(np.tanh(part(a))) * total(a)
+
+        def change(other):
+            nonlocal part
+            part = other
+
+        return f, change
+
+    f, change = made(np.diagonal, np.sum)
+    a = np.random.default_rng(0).random((3, 3))
+    df, compiled = sg.grad(f), sg.grad(f, backend="numba")
+    np.testing.assert_allclose(compiled(a), df(a), rtol=1e-13)
+    before = compiled(a)
+    change(np.ravel)
+    np.testing.assert_allclose(compiled(a), sg.grad(f)(a), rtol=1e-13)
+    assert not np.allclose(compiled(a), before)

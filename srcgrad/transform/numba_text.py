@@ -52,6 +52,23 @@ _METHODS = _REDUCTIONS | {"squeeze", "clip"}
 _SHARED = ("numpy", "math", "builtins")  # modules that Numba knows
 
 
+def by_their_names(functions: Sequence[ast.stmt], objects: Mapping[str, Any]) -> list[ast.stmt]:
+    """Functions that call NumPy's by its own names: a closure may know them by others, and what
+    Numba lacks of NumPy has a twin of that name.
+
+    >>> fn = ast.parse("def f(x): return dg(x)").body
+    >>> print(ast.unparse(by_their_names(fn, {"dg": np.diagonal})[0]))
+    def f(x):
+        return np.diagonal(x)
+    """
+    known: dict[str, ast.expr] = {}
+    for name, value in objects.items():
+        own = getattr(value, "__name__", "")
+        if callable(value) and own.isidentifier() and getattr(np, own, None) is value:
+            known[name] = syn.expr(f"np.{own}")
+    return [syn.substitute(fn, known) for fn in functions] if known else list(functions)
+
+
 def adapt(
     functions: Sequence[ast.stmt], options: Mapping[str, Any], single: bool
 ) -> list[ast.stmt]:
