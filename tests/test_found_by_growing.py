@@ -504,3 +504,17 @@ def test_orders_and_numbers_are_refused(typed):
     with pytest.raises(sg.SrcgradError, match="a number is indexed"):
         sg.grad(item_of_a_number, specialize=typed)(Z[0])
     check(copied_to_a_mask, Z[0])
+
+
+# ---- one number for all elements of what a key leaves whole ---
+
+
+def summed_whole(x, y):
+    v = x.reshape(-1)
+    parts = (x, np.sum(y[...]))
+    v[v > 0.1] = 0.5
+    return np.sum(y * y) * parts[1] + np.sum(y[:, None]) + parts[0][0]
+
+
+def test_sums_of_whole_parts():
+    check(summed_whole, Z[0], Z[:, :2], wrt=(0, 1))

@@ -18,14 +18,17 @@ from srcgrad.transform.keys import key_value
 class Places(Adjoints):
     """Adds to a place inside an adjoint, and takes adjoints of containers apart."""
 
-    def add_item(self, stmt: ir.Stmt, obj: ir.Atom, key: ir.Key, g: ast.expr) -> None:
-        """`v = a[k]`: add the cotangent at k of a's adjoint."""
+    def add_item(
+        self, stmt: ir.Stmt, obj: ir.Atom, key: ir.Key, g: ast.expr, thin: bool = False
+    ) -> None:
+        """`v = a[k]`: add the cotangent at k of a's adjoint; `thin`: it is one number."""
         if not isinstance(obj, ir.Var) or not self.unit.is_active(obj):
             return
         root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
         if add_part(self, obj, root, key, g):
             return
-        if obj == root and self.unit.kind(obj.name) == "value" and _only_adds_axes(key):
+        whole = obj == root and not thin and _only_adds_axes(key)
+        if whole and self.unit.kind(obj.name) == "value":
             if isinstance(self.unit.type(obj.name), ty.Array):
                 self.add(obj.name, without_axes(g, key), False)
                 return

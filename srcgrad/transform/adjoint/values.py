@@ -68,7 +68,7 @@ class Values(Containers):
                 mask = self.masks.take(name)
                 if isinstance(obj, ir.Var) and obj.name in self.lanes.masked:
                     self.masks.put(obj.name, self.masks.of_item(obj, self.key_value(key), mask))
-                self.add_item(stmt, obj, key, g)
+                self.add_item(stmt, obj, key, g, one)
             case ir.Build():
                 g = self.take_full(name)
                 g = self.hold(self.after_undo(stmt, g), expr.items)
