@@ -144,7 +144,8 @@ class _Cover:
         if len(p) != len(wanted):
             return False
         for d, (have, want) in enumerate(zip(p, wanted, strict=True)):
-            whole = self.shape is not None and have == (_ZERO, self.shape[d])
+            known = self.shape is not None and len(self.shape) == len(p)
+            whole = known and have == (_ZERO, self.shape[d])  # type: ignore[index]
             if have == want or whole:
                 continue
             if not isinstance(have, tuple) or self._range_of(want) != have:
