@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from srcgrad.runtime.support.adjoints import (
     Record as Record,
     accumulate as accumulate,
@@ -170,6 +168,7 @@ from srcgrad.runtime.support.lanes import (
     lanes_at as lanes_at,
     masked as masked,
 )
+from srcgrad.runtime.support.later import find as __getattr__  # noqa: F401 - the others
 from srcgrad.runtime.support.linalg import (
     adjoint as adjoint,
     apply_like as apply_like,
@@ -392,9 +391,3 @@ from srcgrad.runtime.support.tangents import (
     tangent_like as tangent_like,
     view_dot as view_dot,
 )
-
-
-def __getattr__(name: str) -> Any:
-    from srcgrad.runtime.support.later import find
-
-    return find(name)

@@ -5,10 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import sys
-import types
 from functools import lru_cache
 from typing import Any
 
@@ -127,9 +123,8 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
         out, year, _, years, t5, saved_4, t4, saved_3, t3, saved_2, t2, saved, steps, h, t5_tape,
         saved_4_tape, t4_tape, saved_3_tape, t3_tape, saved_2_tape, t2_tape, saved_tape, t1,
     ] = saved
-    out_bar = np.zeros(out.shape, out.dtype)
     # model.py:34  return out
-    out_bar += result_bar
+    out_bar = result_bar.copy()
     decline_bar = 0.0
     feeding_bar = 0.0
     growth_bar = 0.0
@@ -138,13 +133,13 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
     lynxes_bar = 0.0
     for year in range(years - 1, -1, -1):
         for _ in range(steps - 1, -1, -1):
-            t5 = t5_tape.pop()
+            t5_tape.pop()
             saved_4 = saved_4_tape.pop()
-            t4 = t4_tape.pop()
+            t4_tape.pop()
             saved_3 = saved_3_tape.pop()
-            t3 = t3_tape.pop()
+            t3_tape.pop()
             saved_2 = saved_2_tape.pop()
-            t2 = t2_tape.pop()
+            t2_tape.pop()
             saved = saved_tape.pop()
             # model.py:33  lynxes = lynxes + h / 6.0 * (b + 2.0 * d + 2.0 * f + q)
             t7_bar = lynxes_bar * (h / 6.0)
@@ -156,10 +151,9 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
             c_bar = t13_bar * 2.0
             # model.py:31  p, q = rates(hares + h * e, lynxes + h * f, growth, hunting, decline,
             #     feed...
-            t5_bar = _zeros_2(t5)
-            t5_bar[1] += t7_bar
-            t5_bar[0] += t13_bar
-            t18_bar, t19_bar, t20_bar, t21_bar, t22_bar, t23_bar = rates_reverse(t5_bar, saved_4)
+            t18_bar, t19_bar, t20_bar, t21_bar, t22_bar, t23_bar = rates_reverse(
+                (t13_bar, t7_bar), saved_4
+            )
             growth_bar += t20_bar
             hunting_bar += t21_bar
             decline_bar += t22_bar
@@ -169,10 +163,9 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
             hares_bar += t18_bar
             e_bar += t18_bar * h
             # model.py:28  e, f = rates(
-            t4_bar = _zeros_2(t4)
-            t4_bar[1] += f_bar
-            t4_bar[0] += e_bar
-            t28_bar, t29_bar, t30_bar, t31_bar, t32_bar, t33_bar = rates_reverse(t4_bar, saved_3)
+            t28_bar, t29_bar, t30_bar, t31_bar, t32_bar, t33_bar = rates_reverse(
+                (e_bar, f_bar), saved_3
+            )
             growth_bar += t30_bar
             hunting_bar += t31_bar
             decline_bar += t32_bar
@@ -182,10 +175,9 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
             hares_bar += t28_bar
             c_bar += t28_bar * (0.5 * h)
             # model.py:25  c, d = rates(
-            t3_bar = _zeros_2(t3)
-            t3_bar[1] += d_bar
-            t3_bar[0] += c_bar
-            t38_bar, t39_bar, t40_bar, t41_bar, t42_bar, t43_bar = rates_reverse(t3_bar, saved_2)
+            t38_bar, t39_bar, t40_bar, t41_bar, t42_bar, t43_bar = rates_reverse(
+                (c_bar, d_bar), saved_2
+            )
             growth_bar += t40_bar
             hunting_bar += t41_bar
             decline_bar += t42_bar
@@ -195,10 +187,9 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
             hares_bar += t38_bar
             a_bar = t13_bar + t38_bar * (0.5 * h)
             # model.py:24  a, b = rates(hares, lynxes, growth, hunting, decline, feeding)
-            t2_bar = _zeros_2(t2)
-            t2_bar[1] += b_bar
-            t2_bar[0] += a_bar
-            t48_bar, t49_bar, t50_bar, t51_bar, t52_bar, t53_bar = rates_reverse(t2_bar, saved)
+            t48_bar, t49_bar, t50_bar, t51_bar, t52_bar, t53_bar = rates_reverse(
+                (a_bar, b_bar), saved
+            )
             hares_bar += t48_bar
             lynxes_bar += t49_bar
             growth_bar += t50_bar
@@ -295,6 +286,10 @@ def _summed(ct: Any, shape: tuple[int, ...]) -> Any:
 
 def _unbroadcast(ct: _Value, x: _Value) -> _Value:
     """ct summed over the dimensions along which broadcasting repeated x; ct itself if none."""
+    if isinstance(ct, tuple | list) and isinstance(x, tuple | list) and len(ct) == len(x):
+        # Of a result that has several parts.
+        made = [None if c is None else _unbroadcast(c, v) for c, v in zip(ct, x, strict=True)]
+        return tuple(made) if isinstance(ct, tuple) else made
     if np.iscomplexobj(ct) and not np.iscomplexobj(x):
         ct = ct.real
     shape = np.shape(x)
@@ -303,142 +298,3 @@ def _unbroadcast(ct: _Value, x: _Value) -> _Value:
     if isinstance(x, np.ndarray):
         return ct if isinstance(ct, np.ndarray) else np.asarray(ct)
     return _plain(ct)
-
-
-class _Apart(dict[int, Any]):
-    """No object is known from before: by value, each place has its own adjoint."""
-
-    def __contains__(self, key: object) -> bool:
-        return False
-
-
-_FUNCTIONS: tuple[type, ...] = (
-    type, types.FunctionType, types.BuiltinFunctionType, types.MethodType, np.ufunc,
-    functools.partial,
-)  # fmt: skip
-_INERT: tuple[type, ...] = (
-    int, str, bytes, slice, range, type(None), type(...), np.integer, np.bool_, np.flexible,
-    np.datetime64, np.timedelta64, np.dtype, type({}.keys()), types.ModuleType,
-)  # fmt: skip
-_NUMBERS = (float, complex, np.inexact)
-
-
-def _is_number(x: Any) -> bool:
-    return isinstance(x, _NUMBERS)
-
-
-def _is_inert(x: Any) -> bool:
-    if isinstance(x, set | frozenset):
-        return not any(_is_number(v) for v in x)
-    if isinstance(x, (np.ndarray, *_INERT, *_FUNCTIONS)):
-        return True
-    # What is neither Python's nor NumPy's own is of a library that sees to itself.
-    module = type(x).__module__.partition(".")[0]
-    return module not in ("builtins", "numpy", "collections", "itertools", "array")
-
-
-def _error(kind: str, text: str) -> Exception:
-    """An exception of srcgrad's own class where srcgrad is there, else a TypeError."""
-    errors = sys.modules.get("srcgrad.errors")
-    cls = getattr(errors, kind, TypeError)
-    made: Exception = cls(text)
-    return made
-
-
-def _checked(x: Any, made: Any) -> Any:
-    if made is None and not _is_inert(x):
-        raise _error(
-            "NotDifferentiable",
-            f"a value of type {type(x).__name__} may hold what carries a derivative, and srcgrad "
-            "does not know how; use a list or an array",
-        )
-    return made
-
-
-class _Fields(list[Any]):
-    """The adjoint of a namedtuple: a list that knows the names of its items."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        super().__init__()
-        self.names = names
-
-    def __getattr__(self, name: str) -> Any:
-        names = self.__dict__.get("names", ())
-        if name not in names:
-            raise AttributeError(name)
-        return self[names.index(name)]
-
-
-class _Record:
-    """The adjoint of an object: one attribute for each field."""
-
-    def __init__(self, /, **fields: Any) -> None:
-        self.__dict__.update(fields)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return None  # a field that its default value fills has no adjoint
-
-    def __repr__(self) -> str:
-        inside = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items())
-        return f"Record({inside})"
-
-
-def _words(slots: Any) -> tuple[str, ...]:
-    return (slots,) if isinstance(slots, str) else tuple(slots)
-
-
-def _zero_record(x: Any, seen: dict[int, Any]) -> Any:
-    if dataclasses.is_dataclass(x) and not isinstance(x, type):
-        names = [f.name for f in dataclasses.fields(x)]
-    elif (
-        type(x).__module__ not in ("builtins", "numpy")
-        and hasattr(x, "__dict__")
-        and not isinstance(x, _FUNCTIONS)
-        and not hasattr(x, "__wrapped__")
-    ):
-        names = list(vars(x))
-    elif type(x).__module__ not in ("builtins", "numpy") and hasattr(type(x), "__slots__"):
-        slots = [s for c in type(x).__mro__ for s in _words(c.__dict__.get("__slots__", ()))]
-        names = [s for s in slots if hasattr(x, s)]
-    else:
-        return None
-    if id(x) not in seen:
-        made = seen[id(x)] = _Record()
-        for n in names:
-            setattr(made, n, _zeros(getattr(x, n), seen))
-    return seen[id(x)]
-
-
-def _zeros(x: Any, seen: dict[int, Any]) -> Any:
-    if _is_number(x):
-        return 0j if isinstance(x, complex | np.complexfloating) else 0.0
-    if isinstance(x, int | np.integer) and not isinstance(x, bool):
-        return 0.0  # where an integer stands there may be a float at other times
-    if isinstance(x, np.ndarray):
-        if x.dtype.kind == "O":
-            raise _error("NotDifferentiable", "an array of dtype object can't carry a derivative")
-        if x.dtype.kind not in "fciub":
-            return None
-        if id(x) not in seen:
-            seen[id(x)] = np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else float)
-        return seen[id(x)]
-    if isinstance(x, np.flatiter):
-        return _zeros(x.copy(), seen)
-    if isinstance(x, list | tuple):
-        if id(x) not in seen:
-            seen[id(x)] = _Fields(x._fields) if hasattr(x, "_fields") else []
-            seen[id(x)].extend(_zeros(v, seen) for v in x)
-        return seen[id(x)]
-    if isinstance(x, dict):
-        if id(x) not in seen:
-            seen[id(x)] = {}
-            seen[id(x)].update((k, _zeros(v, seen)) for k, v in x.items())
-        return seen[id(x)]
-    return _zero_record(x, seen)
-
-
-def _zeros_2(x: Any) -> Any:
-    """The zero adjoint of a value, whose parts are values, too."""
-    return _checked(x, _zeros(x, _Apart()))
