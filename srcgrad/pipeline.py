@@ -36,6 +36,7 @@ from srcgrad.transform.delay import delay
 from srcgrad.transform.handover import hand_over
 from srcgrad.transform.module import Module
 from srcgrad.transform.tangent.functions import Tangent
+from srcgrad.transform.unread import drop_unread
 from srcgrad.transform.verify import refuse_depth, verify
 
 
@@ -245,6 +246,7 @@ def _drafted(
                 delay(function)
                 fold.fold(function)
                 hand_over(function)
+            drop_unread(function)
     module.prune(out.functions)
     out.made_for |= {n: spec for spec, pair in adjoint.callees.names.items() for n in pair}
     out.made_for |= {n: spec for spec, n in tangent.names.items()}

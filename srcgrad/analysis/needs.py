@@ -115,6 +115,7 @@ class NeedsTable(Again):
                     isinstance(obj, ir.Var)
                     and unit.is_active(obj)
                     and unit.kind(obj.name) == "value"
+                    and not (isinstance(key, ir.Const) and self._of_numbers(obj))
                 ):
                     self._shape(out, self.container(obj))
             case ir.Var() if self.decides_kind(stmt):
@@ -127,6 +128,11 @@ class NeedsTable(Again):
                 self._shape(out, self.container(obj) if isinstance(obj, ir.Var) else obj)
             case _:
                 self._call(stmt, expr, target, out)
+
+    def _of_numbers(self, obj: ir.Var) -> bool:
+        """Whether the adjoint that holds the place is a display of numbers, made of nothing."""
+        root = self.container(obj)
+        return self.unit.kind(root.name) == "value" and _are_numbers(self.unit.type(root.name))
 
     def decides_kind(self, stmt: ir.Assign) -> bool:
         """Whether a variable of unknown type takes its value from one of known type."""
@@ -324,3 +330,9 @@ class NeedsTable(Again):
 def saved_name(stmt: ir.Stmt) -> str:
     """The variable that holds what a callee's reverse sweep needs."""
     return f"saved%{stmt.sid}"
+
+
+def _are_numbers(t: ty.Type) -> bool:
+    if isinstance(t, ty.Tuple) and t.cls is tuple:
+        return all(map(_are_numbers, t.items))
+    return isinstance(t, ty.Number)

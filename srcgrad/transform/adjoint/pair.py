@@ -108,7 +108,9 @@ def _functions(
     args.args += [ast.arg(b) for b in bars]
     given = [reverse.result_bar, "saved", *([reverse.result_lanes] if unit.spec.lanes else [])]
     back = ast.arguments([], [ast.arg(n) for n in given], None, [], [], None, [])
-    return [syn.function_def(names[0], args, forward), syn.function_def(names[1], back, body)]
+    pair = [syn.function_def(names[0], args, forward), syn.function_def(names[1], back, body)]
+    pair[1].srcgrad_forward = pair[0]  # type: ignore[attr-defined]
+    return [*pair]
 
 
 class _FinishReturns(ast.NodeTransformer):

@@ -46,16 +46,11 @@ def rates_reverse(result_bar: Any, saved: Any) -> Any:
 def simulate_forward(theta: Any, years: Any, steps: Any) -> Any:
     year = None
     _ = None
-    t5 = None
     saved_4 = None
-    t4 = None
     saved_3 = None
-    t3 = None
     saved_2 = None
-    t2 = None
     saved = None
-    t2_tape, saved_tape, t3_tape, saved_2_tape, t4_tape = [], [], [], [], []
-    saved_3_tape, t5_tape, saved_4_tape = [], [], []
+    saved_tape, saved_2_tape, saved_3_tape, saved_4_tape = [], [], [], []
     t1 = np.exp(theta)
     growth, hunting, decline, feeding, hares, lynxes = t1
     h = 1.0 / steps
@@ -65,25 +60,21 @@ def simulate_forward(theta: Any, years: Any, steps: Any) -> Any:
         out[year, model_2.LYNXES] = lynxes
         for _ in range(steps):
             t2, saved = rates_forward(hares, lynxes, growth, hunting, decline, feeding)
-            t2_tape.append(t2)
             saved_tape.append(saved)
             a, b = t2
             t3, saved_2 = rates_forward(
                 hares + 0.5 * h * a, lynxes + 0.5 * h * b, growth, hunting, decline, feeding
             )
-            t3_tape.append(t3)
             saved_2_tape.append(saved_2)
             c, d = t3
             t4, saved_3 = rates_forward(
                 hares + 0.5 * h * c, lynxes + 0.5 * h * d, growth, hunting, decline, feeding
             )
-            t4_tape.append(t4)
             saved_3_tape.append(saved_3)
             e, f = t4
             t5, saved_4 = rates_forward(
                 hares + h * e, lynxes + h * f, growth, hunting, decline, feeding
             )
-            t5_tape.append(t5)
             saved_4_tape.append(saved_4)
             p, q = t5
             hares += h / 6.0 * (a + 2.0 * c + 2.0 * e + p)
@@ -95,23 +86,15 @@ def simulate_forward(theta: Any, years: Any, steps: Any) -> Any:
             year,
             _,
             years,
-            t5,
             saved_4,
-            t4,
             saved_3,
-            t3,
             saved_2,
-            t2,
             saved,
             steps,
             h,
-            t5_tape,
             saved_4_tape,
-            t4_tape,
             saved_3_tape,
-            t3_tape,
             saved_2_tape,
-            t2_tape,
             saved_tape,
             t1,
         ),
@@ -120,8 +103,8 @@ def simulate_forward(theta: Any, years: Any, steps: Any) -> Any:
 
 def simulate_reverse(result_bar: Any, saved: Any) -> Any:
     [
-        out, year, _, years, t5, saved_4, t4, saved_3, t3, saved_2, t2, saved, steps, h, t5_tape,
-        saved_4_tape, t4_tape, saved_3_tape, t3_tape, saved_2_tape, t2_tape, saved_tape, t1,
+        out, year, _, years, saved_4, saved_3, saved_2, saved, steps, h, saved_4_tape,
+        saved_3_tape, saved_2_tape, saved_tape, t1,
     ] = saved
     # model.py:34  return out
     out_bar = result_bar.copy()
@@ -133,13 +116,9 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
     lynxes_bar = 0.0
     for year in range(years - 1, -1, -1):
         for _ in range(steps - 1, -1, -1):
-            t5_tape.pop()
             saved_4 = saved_4_tape.pop()
-            t4_tape.pop()
             saved_3 = saved_3_tape.pop()
-            t3_tape.pop()
             saved_2 = saved_2_tape.pop()
-            t2_tape.pop()
             saved = saved_tape.pop()
             # model.py:33  lynxes = lynxes + h / 6.0 * (b + 2.0 * d + 2.0 * f + q)
             t7_bar = lynxes_bar * (h / 6.0)
