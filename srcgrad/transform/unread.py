@@ -28,30 +28,46 @@ def drop_unread(reverse: ast.FunctionDef) -> None:
             return
     if forward is None:
         return
-    read = {
-        n.id
-        for stmt in reverse.body[1:]
-        for n in ast.walk(stmt)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load | ast.Del)
-    }
-    # `x += 1` reads x, too, though its target is a store.
-    read |= {
-        n.target.id
-        for stmt in reverse.body[1:]
-        for n in ast.walk(stmt)
-        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
-    }
-    kept = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Name) and e.id in read]
+    rest = reverse.body[1:]
+    kept = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Name) and _reads(rest, e.id)]
     kept = kept or [0]
     returns = [n for n in _own(forward) if isinstance(n, ast.Return)]
     handed = [_handed(n, len(target.elts)) for n in returns]
     if len(kept) == len(target.elts) or not returns or None in handed:
         return
     target.elts = [target.elts[k] for k in kept]
-    for given in handed:
-        assert given is not None
+    for given in {id(g): g for g in handed if g is not None}.values():  # returns may share one
         given.elts = [given.elts[k] for k in kept]
     dead.eliminate(forward)
+
+
+def _reads(block: list[ast.stmt], name: str) -> bool:
+    """Whether a block may read the value that a variable has before it."""
+    users = [s for s in block if _mentions(s, name)]
+    if not users:
+        return False
+    match users[0]:
+        case ast.Assign([ast.Name() | ast.Tuple() as target], value):
+            return not _binds(target, name) or _mentions(value, name)
+        case ast.For(target, source, body, orelse) if len(users) == 1:
+            if _mentions(source, name):
+                return True
+            if _binds(target, name):
+                return any(_mentions(s, name) for s in orelse)
+            return _reads(body, name) or _reads(orelse, name)
+        case ast.While(test, body, orelse) | ast.If(test, body, orelse) if len(users) == 1:
+            return _mentions(test, name) or _reads(body, name) or _reads(orelse, name)
+        case _:
+            return True
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    parts = target.elts if isinstance(target, ast.Tuple) else [target]
+    return any(isinstance(e, ast.Name) and e.id == name for e in parts)
 
 
 def _own(forward: ast.FunctionDef) -> list[ast.AST]:

@@ -6,8 +6,6 @@ import numpy as np
 
 
 def first_passage_forward(drift, steps, barrier):
-    k = None
-    branch = None
     branch_tape = []
     exit_taken = 0
     position = 0.0
@@ -21,13 +19,13 @@ def first_passage_forward(drift, steps, barrier):
             exit_taken = 1
             return (
                 position - barrier + 0.1 * k * drift,
-                (exit_taken, steps, k, branch, trips, drift, branch_tape),
+                (exit_taken, steps, trips, drift, branch_tape),
             )
-    return -position, (exit_taken, steps, k, branch, trips, drift, branch_tape)
+    return -position, (exit_taken, steps, trips, drift, branch_tape)
 
 
 def first_passage_reverse(result_bar, saved):
-    exit_taken, steps, k, branch, trips, drift, branch_tape = saved
+    exit_taken, steps, trips, drift, branch_tape = saved
     position_bar = 0.0
     if exit_taken != 1:
         # early_return_in_loop.py:10  return -position

@@ -19,8 +19,6 @@ def gauss_reverse(result_bar, saved):
 
 
 def simpson_forward(f, a, b, n):
-    k = None
-    saved_3 = None
     weight_tape, weight_tape_2, saved_3_tape = [], [], []
     weight = 0.0
     h = (b - a) / n
@@ -39,17 +37,12 @@ def simpson_forward(f, a, b, n):
         total += weight * t3
     return (
         total * h / 3.0,
-        (
-            h, total, k, saved_3, n, weight, saved_3_tape, weight_tape, weight_tape_2, saved_2,
-            saved,
-        ),
+        (h, total, n, weight, saved_3_tape, weight_tape, weight_tape_2, saved_2, saved),
     )
 
 
 def simpson_reverse(result_bar, saved):
-    h, total, k, saved_3, n, weight, saved_3_tape, weight_tape, weight_tape_2, saved_2, saved = (
-        saved
-    )
+    h, total, n, weight, saved_3_tape, weight_tape, weight_tape_2, saved_2, saved = saved
     # simpson.py:14  return total * h / 3.0
     t5_bar = result_bar / 3.0
     total_bar = t5_bar * h

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -44,12 +43,6 @@ def rates_reverse(result_bar: Any, saved: Any) -> Any:
 
 
 def simulate_forward(theta: Any, years: Any, steps: Any) -> Any:
-    year = None
-    _ = None
-    saved_4 = None
-    saved_3 = None
-    saved_2 = None
-    saved = None
     saved_tape, saved_2_tape, saved_3_tape, saved_4_tape = [], [], [], []
     t1 = np.exp(theta)
     growth, hunting, decline, feeding, hares, lynxes = t1
@@ -79,33 +72,11 @@ def simulate_forward(theta: Any, years: Any, steps: Any) -> Any:
             p, q = t5
             hares += h / 6.0 * (a + 2.0 * c + 2.0 * e + p)
             lynxes += h / 6.0 * (b + 2.0 * d + 2.0 * f + q)
-    return (
-        out,
-        (
-            _outline_2(out),
-            year,
-            _,
-            years,
-            saved_4,
-            saved_3,
-            saved_2,
-            saved,
-            steps,
-            h,
-            saved_4_tape,
-            saved_3_tape,
-            saved_2_tape,
-            saved_tape,
-            t1,
-        ),
-    )
+    return out, (years, steps, h, saved_4_tape, saved_3_tape, saved_2_tape, saved_tape, t1)
 
 
 def simulate_reverse(result_bar: Any, saved: Any) -> Any:
-    [
-        out, year, _, years, saved_4, saved_3, saved_2, saved, steps, h, saved_4_tape,
-        saved_3_tape, saved_2_tape, saved_tape, t1,
-    ] = saved
+    years, steps, h, saved_4_tape, saved_3_tape, saved_2_tape, saved_tape, t1 = saved
     # model.py:34  return out
     out_bar = result_bar.copy()
     decline_bar = 0.0
@@ -228,20 +199,6 @@ def misfit_value_and_grad(
 
 
 # ---- helpers, copied from srcgrad.runtime.support ----
-
-
-@lru_cache(maxsize=256)
-def _outline(shape: tuple[int, ...], dtype: Any) -> Any:
-    return np.ndarray(shape, dtype, bytes(dtype.itemsize), 0, (0,) * len(shape))
-
-
-def _outline_2(x: Any) -> Any:
-    """A value with the shape and dtype of x that takes no memory, where nothing else is read."""
-    if isinstance(x, np.ndarray):
-        return x if x.dtype.hasobject else _outline(x.shape, x.dtype)
-    if type(x) is tuple:
-        return tuple(map(_outline_2, x))
-    return x
 
 
 _Value = Any  # a number or an array
