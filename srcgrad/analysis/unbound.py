@@ -24,6 +24,8 @@ def raising(body: ir.Block, unbound: Mapping[int, str]) -> ir.Block:
     Arguments: the body; for each statement number the variable.
     """
     local = {v.name for s in ir.walk(body) for v in ir.writes(s)}
+    given = {s.bound for s in ir.walk(body) if isinstance(s, ir.With)}
+    local -= given  # `with adjoint_of(x) as x_bar` binds it
 
     def block(stmts: ir.Block) -> ir.Block:
         return tuple(map(one, stmts))
