@@ -200,7 +200,8 @@ class Adjoints(Base):
         """A copy of an adjoint; that of an array without dimensions may be a number."""
         if isinstance(t, ty.Array) and t.dims:
             return syn.expr("a.copy()", a=node)
-        return self.module.support("own", node)
+        # Parts are added to in place: a tuple that is somebody's own is a list.
+        return self.module.support("own_parts" if isinstance(t, ty.Tuple) else "own", node)
 
     def take(self, name: str, uses: int = 2) -> ast.expr:
         """The cotangent of a variable whose definition is being reversed; it is absent
