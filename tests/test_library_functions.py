@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,3 +86,21 @@ def test_options_that_depend_on_a_branch_are_refused():
 
     with pytest.raises(sg.MissingRule, match="its arguments can't be told apart here"):
         sg.grad(grown)(M)
+
+
+LIMITS: Any = (0.5, 2.0)
+
+
+def limited(x):
+    return np.sum(np.clip(x, *LIMITS) ** 2)
+
+
+@pytest.mark.parametrize("specialize", [True, False])
+def test_a_tuple_of_the_module_is_spread(specialize, monkeypatch):
+    x = np.array([0.1, 0.7, 1.5, 3.0])
+    df = sg.grad(limited, specialize=specialize)
+    np.testing.assert_allclose(df(x), [0.0, 1.4, 3.0, 0.0])
+    monkeypatch.setitem(globals(), "LIMITS", (0.0, 5.0))
+    np.testing.assert_allclose(df(x), 2.0 * x)
+    monkeypatch.setitem(globals(), "LIMITS", (1,))
+    np.testing.assert_allclose(df(x), [0.0, 0.0, 3.0, 6.0])
