@@ -102,5 +102,5 @@ def test_a_tuple_of_the_module_is_spread(specialize, monkeypatch):
     np.testing.assert_allclose(df(x), [0.0, 1.4, 3.0, 0.0])
     monkeypatch.setitem(globals(), "LIMITS", (0.0, 5.0))
     np.testing.assert_allclose(df(x), 2.0 * x)
-    monkeypatch.setitem(globals(), "LIMITS", (0.5, 2.0, None))  # `out`
-    np.testing.assert_allclose(df(x), [0.0, 1.4, 3.0, 0.0])
+    monkeypatch.setitem(globals(), "LIMITS", (1, 1.25))
+    np.testing.assert_allclose(df(x), np.zeros(4))
