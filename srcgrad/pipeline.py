@@ -246,6 +246,7 @@ def _drafted(
                 delay(function)
                 fold.fold(function)
                 hand_over(function)
+                dead.clear_empty(function)
             drop_unread(function)
     module.prune(out.functions)
     out.made_for |= {n: spec for spec, pair in adjoint.callees.names.items() for n in pair}

@@ -263,3 +263,24 @@ def test_errors_of_indices_surface(specialize: bool) -> None:
 def test_divisions_by_zero_surface(specialize: bool) -> None:
     with pytest.raises(ZeroDivisionError):
         sg.grad(divided, specialize=specialize)([1.0, 2.0], 0)
+
+
+def paired(v, s):
+    return v * s, v
+
+
+def nothing_to_reverse(x, s):
+    for _ in range(3):
+        x = x[:]
+        v, w = paired(x, s)
+        np.copyto(w.copy(), v)
+    return np.sin(x).sum()
+
+
+def test_loops_of_which_nothing_is_left_go():
+    x = np.ones(3)
+    df = sg.value_and_grad(nothing_to_reverse)
+    value, x_bar = df(x, 0.5)
+    assert value == nothing_to_reverse(x, 0.5)
+    np.testing.assert_allclose(x_bar, np.cos(x))
+    assert "for _ in" not in df.source.partition("# ---- reverse")[2]

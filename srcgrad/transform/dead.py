@@ -54,6 +54,13 @@ def eliminate(function: ast.FunctionDef) -> None:
     function.body = function.body or [ast.Pass()]
 
 
+def clear_empty(function: ast.FunctionDef) -> None:
+    """Drop loops and branches of which other passes have left nothing but comments."""
+    blocks = (ast.For, ast.While, ast.If, ast.With)
+    if any(isinstance(n, blocks) and _is_empty(n.body) for n in ast.walk(function)):
+        eliminate(function)
+
+
 @dataclass(frozen=True)
 class _Around:
     """What is live behind the loop around, at its head, and in handlers that may run."""
@@ -393,4 +400,4 @@ def _comment_before(block: list[ast.stmt]) -> str:
     return block[-2].text if len(block) > 1 and isinstance(block[-2], Comment) else ""
 
 
-__all__ = ["eliminate"]
+__all__ = ["clear_empty", "eliminate"]
