@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 
 import numpy as np
 import pytest
@@ -69,3 +70,26 @@ def test_a_filter() -> None:
     text = sg.source(f, x, 0.6, 0.5, wrt=(0, 1, 2))
     assert "= h_bar\n" not in text
     assert text.index("x_bar[i] += h_bar * a") < text.index("h_bar = h_bar * b")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        (None,), (None, slice(None)), (slice(None), None), (..., None), (None, ...),
+        (..., None, slice(None)), (..., slice(None), None), (slice(None), None, ...),
+        (None, ..., None), (..., None, slice(None), None), (..., None, slice(None), slice(None)),
+        (slice(None), None, slice(None)), (slice(None), ..., None, slice(None)),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("typed", [True, False])
+def test_keys_that_only_add_axes(key, typed):
+    x = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]])
+    w = np.random.default_rng(0).normal(size=x[key].shape)
+
+    text = ", ".join("..." if k is ... else "None" if k is None else ":" for k in key)
+    namespace = {"np": np, "w": w}
+    source = f"def f(x):\n    return np.sum(x[{text},] * w * x[{text},])\n"
+    file = f"<axes {text}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    exec(compile(source, file, "exec"), namespace)
+    sg.check_grads(namespace["f"], (x,), specialize=typed)

@@ -286,9 +286,11 @@ class Again:
     def _undisturbed(self, stmt: ir.Assign, first: int, last: int) -> bool:
         """Whether nothing between definition and last use binds what the definition reads; nor
         what is inside the last, a loop or branch that may bind it before it comes to the use."""
-        roots, _ = self.roots_of(ir.operands(stmt.value))
         block = self._block_of(stmt)
         simple = last > first and not ir.blocks(block[last])
+        if simple and last == first + 1:
+            return True
+        roots, _ = self.roots_of(ir.operands(stmt.value))
         for s in block[first + 1 : last + (not simple)]:
             for inner in ir.walk((s,)):
                 if any(v.name in roots for v in ir.writes(inner)):

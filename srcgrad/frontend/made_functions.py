@@ -18,6 +18,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from srcgrad.ir import asts
 from srcgrad.ir.names import Names
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -31,7 +32,7 @@ def written_out(
     stays as it is.
 
     >>> tree = ast.parse("def f(x):\\n    g = partial(h, x[0])\\n    return g(x[1])").body[0]
-    >>> print(ast.unparse(written_out(tree, {"partial": functools.partial}, print)))
+    >>> print(ast.unparse(written_out(tree, {"partial": functools.partial}, lambda name: None)))
     def f(x):
         held = x[0]
         g = lambda *args, **kwargs: h(held, *args, **kwargs)
@@ -41,7 +42,7 @@ def written_out(
     for.
     """
     work = _Writer(node, around)
-    if not work.has_any(node):
+    if not work.has_any():
         return node
     made = work.visit(copy.deepcopy(node))
     for name in work.asked.values():
@@ -52,7 +53,7 @@ def written_out(
 
 class _Writer(ast.NodeTransformer):
     def __init__(self, node: _Function, around: Mapping[str, Any]) -> None:
-        nodes = list(ast.walk(node))
+        nodes = self.nodes = asts.walk(node)
         stored = [
             n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
         ]
@@ -64,12 +65,14 @@ class _Writer(ast.NodeTransformer):
         self.around = around
         self.asked: dict[str, ast.Name] = {}
 
-    def has_any(self, node: ast.AST) -> bool:
+    def has_any(self) -> bool:
         """Whether there is anything to write out."""
-        return any(
-            self.maker(n) is not None or (isinstance(n, ast.stmt) and _choice(n) is not None)
-            for n in ast.walk(node)
-        )
+        for n in self.nodes:
+            if n.__class__ is ast.Call and self.maker(n) is not None:
+                return True
+            if isinstance(n, ast.If | ast.Assign) and _choice(n) is not None:
+                return True
+        return False
 
     def maker(self, node: ast.AST) -> Any:
         """What a call makes a function with, or None."""

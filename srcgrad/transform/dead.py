@@ -56,9 +56,17 @@ def eliminate(function: ast.FunctionDef) -> None:
 
 def clear_empty(function: ast.FunctionDef) -> None:
     """Drop loops and branches of which other passes have left nothing but comments."""
-    blocks = (ast.For, ast.While, ast.If, ast.With)
-    if any(isinstance(n, blocks) and _is_empty(n.body) for n in ast.walk(function)):
-        eliminate(function)
+    todo: list[list[ast.stmt]] = [function.body]
+    for block in todo:
+        for stmt in block:
+            if isinstance(stmt, _NESTS):
+                if _is_empty(stmt.body):
+                    eliminate(function)
+                    return
+                todo += [stmt.body, getattr(stmt, "orelse", [])]
+
+
+_NESTS = (ast.For, ast.While, ast.If, ast.With)
 
 
 @dataclass(frozen=True)

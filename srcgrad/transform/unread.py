@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 
+from srcgrad.ir import asts
 from srcgrad.transform import dead
 
 
@@ -28,8 +29,8 @@ def drop_unread(reverse: ast.FunctionDef) -> None:
             return
     if forward is None:
         return
-    rest = reverse.body[1:]
-    kept = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Name) and _reads(rest, e.id)]
+    read = _read(reverse.body[1:], {e.id for e in target.elts if isinstance(e, ast.Name)})
+    kept = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Name) and e.id in read]
     kept = kept or [0]
     returns = [n for n in _own(forward) if isinstance(n, ast.Return)]
     handed = [_handed(n, len(target.elts)) for n in returns]
@@ -41,28 +42,37 @@ def drop_unread(reverse: ast.FunctionDef) -> None:
     dead.eliminate(forward)
 
 
-def _reads(block: list[ast.stmt], name: str) -> bool:
-    """Whether a block may read the value that a variable has before it."""
-    users = [s for s in block if _mentions(s, name)]
-    if not users:
-        return False
-    match users[0]:
-        case ast.Assign([ast.Name() | ast.Tuple() as target], value):
-            return not _binds(target, name) or _mentions(value, name)
-        case ast.For(target, source, body, orelse) if len(users) == 1:
-            if _mentions(source, name):
-                return True
-            if _binds(target, name):
-                return any(_mentions(s, name) for s in orelse)
-            return _reads(body, name) or _reads(orelse, name)
-        case ast.While(test, body, orelse) | ast.If(test, body, orelse) if len(users) == 1:
-            return _mentions(test, name) or _reads(body, name) or _reads(orelse, name)
-        case _:
-            return True
+def _read(block: list[ast.stmt], names: set[str]) -> set[str]:
+    """Those variables of which a block may read the value that they have before it."""
+    mentioned = [asts.names(s) & names for s in block]
+    out: set[str] = set()
+    inner: dict[int, set[str]] = {}  # of a statement: those that only it mentions
+    for name in set().union(*mentioned):
+        users = [k for k, found in enumerate(mentioned) if name in found]
+        first = block[users[0]]
+        if isinstance(first, ast.Assign) and len(first.targets) == 1:
+            if not _binds(first.targets[0], name) or name in asts.names(first.value):
+                out.add(name)
+        elif isinstance(first, ast.For | ast.While | ast.If) and len(users) == 1:
+            inner.setdefault(users[0], set()).add(name)
+        else:
+            out.add(name)
+    for k, found in inner.items():
+        out |= _read_inside(block[k], found)
+    return out
 
 
-def _mentions(node: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+def _read_inside(stmt: ast.stmt, names: set[str]) -> set[str]:
+    match stmt:
+        case ast.For(target, source, body, orelse):
+            bound = {n for n in names if _binds(target, n)}
+            late = set().union(*map(asts.names, orelse)) & bound
+            rest = names - bound
+            early = asts.names(source) & names
+            return early | late | _read(body, rest) | _read(orelse, rest)
+        case ast.While(test, body, orelse) | ast.If(test, body, orelse):
+            return (asts.names(test) & names) | _read(body, names) | _read(orelse, names)
+    return names
 
 
 def _binds(target: ast.expr, name: str) -> bool:

@@ -210,8 +210,9 @@ def without_axes(g: ast.expr, key: ir.Key) -> ast.expr:
             parts.append(syn.number(0))
         else:
             parts.append(ast.Constant(Ellipsis) if _is_ellipsis(i) else ast.Slice())
-    while parts and isinstance(parts[-1], ast.Slice):
-        parts.pop()
+    if not any(map(_is_ellipsis, items)):  # behind one every axis counts: `g[..., 0, :]`
+        while parts and isinstance(parts[-1], ast.Slice):
+            parts.pop()
     if not parts:
         return g
     return ast.Subscript(g, parts[0] if len(parts) == 1 else syn.tuple_of(parts), ast.Load())
