@@ -34,9 +34,9 @@ from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.delay import delay
 from srcgrad.transform.handover import hand_over
+from srcgrad.transform.leftovers import clear_empty, drop_unread
 from srcgrad.transform.module import Module
 from srcgrad.transform.tangent.functions import Tangent
-from srcgrad.transform.unread import drop_unread
 from srcgrad.transform.verify import refuse_depth, verify
 
 
@@ -246,7 +246,7 @@ def _drafted(
                 delay(function)
                 fold.fold(function)
                 hand_over(function)
-                dead.clear_empty(function)
+                clear_empty(function)
             drop_unread(function)
     module.prune(out.functions)
     out.made_for |= {n: spec for spec, pair in adjoint.callees.names.items() for n in pair}

@@ -54,21 +54,6 @@ def eliminate(function: ast.FunctionDef) -> None:
     function.body = function.body or [ast.Pass()]
 
 
-def clear_empty(function: ast.FunctionDef) -> None:
-    """Drop loops and branches of which other passes have left nothing but comments."""
-    todo: list[list[ast.stmt]] = [function.body]
-    for block in todo:
-        for stmt in block:
-            if isinstance(stmt, _NESTS):
-                if _is_empty(stmt.body):
-                    eliminate(function)
-                    return
-                todo += [stmt.body, getattr(stmt, "orelse", [])]
-
-
-_NESTS = (ast.For, ast.While, ast.If, ast.With)
-
-
 @dataclass(frozen=True)
 class _Around:
     """What is live behind the loop around, at its head, and in handlers that may run."""
@@ -198,15 +183,15 @@ class _Elimination:
         body = self.block(stmt.body, live, around)
         orelse = self.block(stmt.orelse, other, around)
         live |= other
-        if self.removes and _is_empty(body) and _is_empty(orelse):
+        if self.removes and is_empty(body) and is_empty(orelse):
             if is_silent(stmt.test, _may_raise(stmt)):
                 return []
             body = [ast.Pass()]
         live |= _reads(stmt.test)
         if self.removes:
-            if _is_empty(body) and not _is_empty(orelse):
+            if is_empty(body) and not is_empty(orelse):
                 stmt.test, body, orelse = _negated(stmt.test), orelse, []
-            stmt.body, stmt.orelse = body, [] if _is_empty(orelse) else orelse
+            stmt.body, stmt.orelse = body, [] if is_empty(orelse) else orelse
         return [stmt]
 
     def loop(self, stmt: ast.For | ast.While, live: Live, around: _Around) -> list[ast.stmt]:
@@ -226,10 +211,10 @@ class _Elimination:
                 break
             head |= start
         if self.removes:
-            idle = isinstance(stmt, ast.For) and _is_empty(body) and not orelse
+            idle = isinstance(stmt, ast.For) and is_empty(body) and not orelse
             if idle and _is_range(stmt) and all(self.is_dead(n, live) for n in target):
                 return []
-            stmt.body, stmt.orelse = [ast.Pass()] if _is_empty(body) else body, orelse
+            stmt.body, stmt.orelse = [ast.Pass()] if is_empty(body) else body, orelse
         live |= head | own
         return [stmt]
 
@@ -388,7 +373,7 @@ def _negated(test: ast.expr) -> ast.expr:
     return ast.UnaryOp(ast.Not(), test)
 
 
-def _is_empty(block: Iterable[ast.stmt]) -> bool:
+def is_empty(block: Iterable[ast.stmt]) -> bool:
     return all(isinstance(s, Comment | ast.Pass) for s in block)
 
 
@@ -408,4 +393,4 @@ def _comment_before(block: list[ast.stmt]) -> str:
     return block[-2].text if len(block) > 1 and isinstance(block[-2], Comment) else ""
 
 
-__all__ = ["clear_empty", "eliminate"]
+__all__ = ["eliminate", "is_empty"]

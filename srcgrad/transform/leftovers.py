@@ -1,4 +1,7 @@
-"""What a forward function hands to its reverse function, and nobody reads there, is not handed.
+"""What other passes leave over.
+
+Loops and branches of which only comments are left go.  What a forward function hands to its
+reverse function, and nobody reads there, is not handed:
 
     def f_forward(x):                          def f_forward(x):
         ...                                        ...
@@ -6,8 +9,6 @@
     def f_reverse(y_bar, saved):       ->      def f_reverse(y_bar, saved):
         x, k, t = saved                            (x,) = saved
         return y_bar * x                           return y_bar * x
-
-The passes that run on the finished functions leave such values over.
 """
 
 from __future__ import annotations
@@ -16,6 +17,20 @@ import ast
 
 from srcgrad.ir import asts
 from srcgrad.transform import dead
+
+_NESTS = (ast.For, ast.While, ast.If, ast.With)
+
+
+def clear_empty(function: ast.FunctionDef) -> None:
+    """Drop loops and branches of which other passes have left nothing but comments."""
+    todo: list[list[ast.stmt]] = [function.body]
+    for block in todo:
+        for stmt in block:
+            if isinstance(stmt, _NESTS):
+                if dead.is_empty(stmt.body):
+                    dead.eliminate(function)
+                    return
+                todo += [stmt.body, getattr(stmt, "orelse", [])]
 
 
 def drop_unread(reverse: ast.FunctionDef) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import srcgrad as sg
-from srcgrad.transform.unread import drop_unread
+from srcgrad.transform.leftovers import drop_unread
 
 
 def pair(forward: str, reverse: str) -> tuple[str, str]:
