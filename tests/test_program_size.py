@@ -114,7 +114,7 @@ GROWING = {
     "loop_body": (programs.loop_body, 40, (0.3,), 16_500),
     "loops": (programs.loops, 40, (0.3,), 20_000),
     "branches": (programs.branches, 40, (0.3,), 18_500),
-    "stores": (programs.stores, 40, ARRAYS, 20_500),
+    "stores": (programs.stores, 40, ARRAYS, 18_500),
     "sum_of": (programs.sum_of, 60, (0.3,), 4_000),
     "call_tree": (programs.call_tree, 15, (0.3,), 18_500),
     "writers": (programs.writers, 8, ARRAYS[:1], 31_500),

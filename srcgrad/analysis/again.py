@@ -302,7 +302,8 @@ class Again:
         if len(path) == 1:
             return self.unit.body
         owner = self.unit.by_place[path[:-1]]
-        return next(b for b in ir.blocks(owner) if any(s is stmt for s in b))
+        k = path[-1][1]
+        return next(b for b in ir.blocks(owner) if k < len(b) and b[k] is stmt)
 
     def roots_of(self, atoms: Iterable[ir.Atom]) -> tuple[set[str], set[str]]:
         """The variables (and memory classes) that reading these atoms in the reverse sweep

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from srcgrad.analysis import derived, probe
@@ -29,40 +29,38 @@ class DerivativeTypes(ObjectTypes):
         named = {k: self.fixed(v) for k, v in kwargs}
         nested = self.atom(ir.unstar(args[0])) if args else None
         if isinstance(nested, ty.ClosureType) and all((*given[1:], *named.values())):
-            made = self.derived(value, nested.fn, given[1:], named)
+            made = self.made_once(value, given[1:], named, nested.fn)
             if made is not None:
                 self.facts.derived[stmt.sid] = made
                 what = f"{name_of(value)} of the nested function {nested.fn.name}"
                 why = "what it captures can't be followed here"
                 self.target(stmt, Uncharted(what, why, pending=True))
                 return ty.UNKNOWN
-        known = not any(isinstance(v, probe.Known) is False for v in (*given, *named.values()))
-        if not known or any(isinstance(a, ir.Star) for a in args) or None in named:
-            self.target(
-                stmt, Uncharted(name_of(value), "its function is not known when compiling")
-            )
+        starred = any(isinstance(a, ir.Star) for a in args) or None in named
+        if starred or not all((*given, *named.values())):
+            why = "its function is not known when compiling"
+            self.target(stmt, Uncharted(name_of(value), why))
             return ty.UNKNOWN
-        key = (
-            id(value),
-            tuple(repr(g) for g in given),
-            tuple(sorted((str(k), repr(v)) for k, v in named.items())),
-        )
-        table = self.program.__dict__.setdefault("_derivatives", {})
-        if key not in table:
-            table[key] = value(
-                *(g.value for g in given), **{str(k): v.value for k, v in named.items()}
-            )
-        self.target(stmt, Constant(ty.Static(table[key])))
-        return ty.Static(table[key])
+        found = ty.Static(self.made_once(value, given, named))
+        self.target(stmt, Constant(found))
+        return found
 
-    def derived(self, maker: Any, fn: ir.Function, given: Sequence[Any], named: Any) -> Any:
-        """The derivative of a nested function, one for all rounds of inference."""
+    def made_once(
+        self, maker: Any, given: Sequence[Any], named: Mapping[str | None, Any],
+        nested: ir.Function | None = None,
+    ) -> Any:  # fmt: skip
+        """What `maker` makes of known arguments, behind a nested function if there is one: one
+        derivative for all rounds of inference."""
         values = [g.value for g in given]
         options = {str(k): v.value for k, v in named.items()}
-        key = id(maker), id(fn.written), repr(values), repr(options)
+        of = None if nested is None else nested.written
+        key = id(maker), id(of), repr(values), repr(sorted(options.items()))
         table = self.program.__dict__.setdefault("_derivatives", {})
         if key not in table:
-            table[key] = derived.of_nested(maker, fn, values, options)
+            if nested is None:
+                table[key] = maker(*values, **options)
+            else:
+                table[key] = derived.of_nested(maker, nested, values, options)
         return table[key]
 
     def fixed(self, a: ir.Atom) -> Any:

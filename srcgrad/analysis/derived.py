@@ -26,7 +26,7 @@ def of_nested(
 ) -> Any:
     """The derivative that `maker(inner, *given, **named)` stands for, by the parameters behind
     what is captured; None where the function can't be made one of a module."""
-    options = dict(zip(("wrt",), given, strict=False)) | dict(named)
+    options = {**({"wrt": given[0]} if given else {}), **named}
     if nested.written is None or len(given) > 1:
         return None
     lifted = lift(nested.written, nested.name.strip("<>"))

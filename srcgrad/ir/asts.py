@@ -59,6 +59,15 @@ def names(node: ast.AST) -> set[str]:
     return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 
 
+def items(key: ast.expr) -> list[ast.expr]:
+    """The indices of each dimension in what stands in brackets.
+
+    >>> [ast.unparse(i) for i in items(ast.parse("a[i, 1:]", mode="eval").body.slice)]
+    ['i', '1:']
+    """
+    return key.elts if isinstance(key, ast.Tuple) else [key]
+
+
 def copied(node: Node) -> Node:
     """A copy that shares no node that has fields with the original.
 

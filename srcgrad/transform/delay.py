@@ -10,6 +10,7 @@ import ast
 
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
+from srcgrad.transform import syntax as syn
 from srcgrad.transform.silent import is_silent
 
 
@@ -27,29 +28,27 @@ def delay(function: ast.FunctionDef) -> None:
             a_bar += h_bar * x
             h_bar = h_bar * b
     """
+    found = [(b, s) for b in syn.blocks(function.body) for s in b if _may_wait(s)]
+    if not found:
+        return
     uses: dict[str, list[int]] = {}  # of each name: how often it is bound and read
     for node in asts.walk(function):
         if isinstance(node, ast.Name):
             seen = uses.setdefault(node.id, [0, 0])
             seen[isinstance(node.ctx, ast.Load)] += 1
-    for block in _blocks(function.body):
-        for s in list(block):
-            match s:
-                case ast.Assign([ast.Name(kept)], ast.Name(carried)) if getattr(
-                    s, "srcgrad_number", False
-                ):
-                    if kept.endswith("_bar") and carried.endswith("_bar") and uses[kept][0] == 1:
-                        _delay(block, block.index(s), kept, carried, uses[kept][1])
+    for block, s in found:
+        match s:
+            case ast.Assign([ast.Name(kept)], ast.Name(carried)) if uses[kept][0] == 1:
+                _delay(block, block.index(s), kept, carried, uses[kept][1])
 
 
-def _blocks(block: list[ast.stmt]) -> list[list[ast.stmt]]:
-    found = [block]
-    for s in block:
-        for name in ("body", "orelse"):
-            inner = getattr(s, name, None)
-            if inner.__class__ is list and inner and not isinstance(s, ast.FunctionDef):
-                found += _blocks(inner)
-    return found
+def _may_wait(s: ast.stmt) -> bool:
+    """Whether a statement keeps the number that an adjoint is, under another name."""
+    match s:
+        case ast.Assign([ast.Name(kept)], ast.Name(carried)):
+            number = getattr(s, "srcgrad_number", False)
+            return bool(number and kept.endswith("_bar") and carried.endswith("_bar"))
+    return False
 
 
 def _delay(block: list[ast.stmt], k: int, kept: str, carried: str, reads: int) -> None:

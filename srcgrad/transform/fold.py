@@ -33,24 +33,13 @@ def fold(function: ast.FunctionDef) -> None:
     """
     _propagate(function)
     stores, loads = _counts(function)
-    for block in _blocks(function.body):
+    for block in syn.blocks(function.body):
         _drop_returned(block)
         _fold_block(block, stores, loads)
         _begin(block)
         for s in block:
             if isinstance(s, ast.Assign | ast.AugAssign) and not hasattr(s, "srcgrad_raises"):
                 s.value = asts.changed(s.value, {ast.BinOp: _merged, ast.Subscript: _summed})
-
-
-def _blocks(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    yield block
-    for s in block:
-        for name in ("body", "orelse", "finalbody"):
-            inner = getattr(s, name, None)
-            if isinstance(inner, list) and inner and not isinstance(s, ast.FunctionDef):
-                yield from _blocks(inner)
-        for handler in getattr(s, "handlers", ()):
-            yield from _blocks(handler.body)
 
 
 def _counts(function: ast.FunctionDef) -> tuple[Counter[str], Counter[str]]:
@@ -248,7 +237,7 @@ def _summed(node: ast.Subscript) -> ast.expr:
             ),
             key,
         ) if isinstance(keep, ast.Constant) and keep.value is True:
-            items = key.elts if isinstance(key, ast.Tuple) else [key]
+            items = asts.items(key)
             *whole, last = items
             first = isinstance(last, ast.Constant) and type(last.value) is int and not last.value
             if first and len(whole) == axis and all(map(_is_whole, whole)):
@@ -282,7 +271,7 @@ def _is_number(node: ast.expr, value: float) -> bool:
 def _propagate(function: ast.FunctionDef) -> None:
     """Put the seed 1.0 of an adjoint that nothing changes where it is read."""
     stores, loads = _counts(function)
-    for block in _blocks(function.body):
+    for block in syn.blocks(function.body):
         for s in list(block):
             match s:
                 case ast.Assign([ast.Name(name)], ast.Constant(float() as value)):
@@ -298,7 +287,7 @@ def _propagate(function: ast.FunctionDef) -> None:
 
 
 def _users(function: ast.FunctionDef, name: str) -> Iterator[ast.Assign | ast.AugAssign]:
-    for block in _blocks(function.body):
+    for block in syn.blocks(function.body):
         for s in block:
             if isinstance(s, ast.Assign | ast.AugAssign) and name in asts.names(s.value):
                 yield s

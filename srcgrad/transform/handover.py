@@ -73,6 +73,7 @@ class _Holding:
         self.function = function
         self.new: set[str] = set()  # only ever bound to new arrays
         self.given: set[str] = set()  # to calls that may keep them
+        self.returned: set[str] = set()
         shared: set[str] = set()  # by other names, items or parts
         other: set[str] = set()  # bound to anything else
         for s in asts.walk(function):
@@ -89,6 +90,8 @@ class _Holding:
                             self.given |= parts_of(part)
                 case ast.AugAssign(_, _, ast.List() | ast.Tuple() as value):
                     self.given |= parts_of(value)
+                case ast.Return(ast.expr() as value):
+                    self.returned |= parts_of(value)
                 case ast.For(target) | ast.NamedExpr(target):
                     other |= asts.names(target)
                 case ast.With() | ast.Try() | ast.FunctionDef() | ast.Lambda():
@@ -107,22 +110,16 @@ class _Holding:
 
     def is_left(self, name: str, target: str, later: list[ast.stmt]) -> bool:
         """Whether nothing later reads an array, under any name, but by the one it is given."""
-        if name not in self.new or name in self.given:
+        if name not in self.new or name in self.given | self.returned:
             return False
         others = holders(self.function.body, {name}) - {target}
-        if any(others & asts.names(s) for s in later):
-            return False
-        return not any(name in _returned(s) for s in asts.walk(self.function))
+        return not any(others & asts.names(s) for s in later)
 
 
 def _uncopied(node: ast.Call, names: set[str]) -> ast.expr:
     """An array itself for a copy of it, if it is one of some."""
     name = _copied(node)
     return ast.Name(name, ast.Load()) if name is not None and name in names else node
-
-
-def _returned(s: ast.AST) -> set[str]:
-    return parts_of(s.value) if isinstance(s, ast.Return) and s.value is not None else set()
 
 
 def _shared(value: ast.expr) -> set[str]:

@@ -17,20 +17,17 @@ import ast
 
 from srcgrad.ir import asts
 from srcgrad.transform import dead
+from srcgrad.transform import syntax as syn
 
 _NESTS = (ast.For, ast.While, ast.If, ast.With)
 
 
 def clear_empty(function: ast.FunctionDef) -> None:
     """Drop loops and branches of which other passes have left nothing but comments."""
-    todo: list[list[ast.stmt]] = [function.body]
-    for block in todo:
-        for stmt in block:
-            if isinstance(stmt, _NESTS):
-                if dead.is_empty(stmt.body):
-                    dead.eliminate(function)
-                    return
-                todo += [stmt.body, getattr(stmt, "orelse", [])]
+    for block in syn.blocks(function.body):
+        if any(isinstance(s, _NESTS) and dead.is_empty(s.body) for s in block):
+            dead.eliminate(function)
+            return
 
 
 def drop_unread(reverse: ast.FunctionDef) -> None:
@@ -47,7 +44,7 @@ def drop_unread(reverse: ast.FunctionDef) -> None:
     read = _read(reverse.body[1:], {e.id for e in target.elts if isinstance(e, ast.Name)})
     kept = [k for k, e in enumerate(target.elts) if isinstance(e, ast.Name) and e.id in read]
     kept = kept or [0]
-    returns = [n for n in _own(forward) if isinstance(n, ast.Return)]
+    returns = [s for b in syn.blocks(forward.body) for s in b if isinstance(s, ast.Return)]
     handed = [_handed(n, len(target.elts)) for n in returns]
     if len(kept) == len(target.elts) or not returns or None in handed:
         return
@@ -66,7 +63,7 @@ def _read(block: list[ast.stmt], names: set[str]) -> set[str]:
         users = [k for k, found in enumerate(mentioned) if name in found]
         first = block[users[0]]
         if isinstance(first, ast.Assign) and len(first.targets) == 1:
-            if not _binds(first.targets[0], name) or name in asts.names(first.value):
+            if name not in syn.names_bound(first.targets[0]) or name in asts.names(first.value):
                 out.add(name)
         elif isinstance(first, ast.For | ast.While | ast.If) and len(users) == 1:
             inner.setdefault(users[0], set()).add(name)
@@ -80,7 +77,7 @@ def _read(block: list[ast.stmt], names: set[str]) -> set[str]:
 def _read_inside(stmt: ast.stmt, names: set[str]) -> set[str]:
     match stmt:
         case ast.For(target, source, body, orelse):
-            bound = {n for n in names if _binds(target, n)}
+            bound = syn.names_bound(target) & names
             late = set().union(*map(asts.names, orelse)) & bound
             rest = names - bound
             early = asts.names(source) & names
@@ -88,24 +85,6 @@ def _read_inside(stmt: ast.stmt, names: set[str]) -> set[str]:
         case ast.While(test, body, orelse) | ast.If(test, body, orelse):
             return (asts.names(test) & names) | _read(body, names) | _read(orelse, names)
     return names
-
-
-def _binds(target: ast.expr, name: str) -> bool:
-    parts = target.elts if isinstance(target, ast.Tuple) else [target]
-    return any(isinstance(e, ast.Name) and e.id == name for e in parts)
-
-
-def _own(forward: ast.FunctionDef) -> list[ast.AST]:
-    """The parts of a function that are not those of a function inside it."""
-    out: list[ast.AST] = []
-    todo: list[ast.AST] = list(forward.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.FunctionDef | ast.Lambda):
-            continue
-        out.append(node)
-        todo += ast.iter_child_nodes(node)
-    return out
 
 
 def _handed(node: ast.Return, count: int) -> ast.Tuple | None:

@@ -161,7 +161,7 @@ class _Adapt(ast.NodeTransformer):
 
 
 def _has_slice(key: ast.expr) -> bool:
-    items = key.elts if isinstance(key, ast.Tuple) else [key]
+    items = asts.items(key)
     return any(
         isinstance(i, ast.Slice) or (isinstance(i, ast.Constant) and i.value is None)
         for i in items

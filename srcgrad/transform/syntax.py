@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import copysign
 from typing import Any
@@ -143,6 +143,18 @@ def loop(stmt: ir.For, target: ast.expr, over: ast.expr, body: list[ast.stmt]) -
     if stmt.parallel:
         vars(made)["srcgrad_parallel"] = True
     return made
+
+
+def blocks(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """A block and all blocks inside it, but those of nested functions."""
+    yield block
+    for s in block:
+        for name in ("body", "orelse", "finalbody"):
+            inner = getattr(s, name, None)
+            if isinstance(inner, list) and inner and not isinstance(s, ast.FunctionDef):
+                yield from blocks(inner)
+        for handler in getattr(s, "handlers", ()):
+            yield from blocks(handler.body)
 
 
 def names_bound(node: ast.AST) -> set[str]:

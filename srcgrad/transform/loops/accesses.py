@@ -98,7 +98,7 @@ class Function:
 
     def is_number(self, array: str, key: ast.expr) -> bool:
         """Whether an element is surely a number, not a row."""
-        items = key.elts if isinstance(key, ast.Tuple) else [key]
+        items = asts.items(key)
         return self.ndims.get(array) == len(items) and is_element(key)
 
     def blocks(self) -> Iterator[list[ast.stmt]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus
 from srcgrad.transform.loops.order import descends, plain_number
@@ -51,7 +52,7 @@ def box(key: ast.expr, loops: Sequence[ast.For]) -> Box | None:
         return None
     left = dict(counters)
     sides = []
-    for index in key.elts if isinstance(key, ast.Tuple) else [key]:
+    for index in asts.items(key):
         name, more = _split(index)
         loop = left.pop(name.id, None) if isinstance(name, ast.Name) else None
         if loop is not None:

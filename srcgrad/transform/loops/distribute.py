@@ -215,7 +215,7 @@ def _groups(moved: list[ast.AugAssign], counter: str) -> list[_Group]:
     out: dict[str, _Group] = {}
     for n, s in enumerate(moved):
         array, key = _place(s)
-        items = key.elts if isinstance(key, ast.Tuple) else [key]
+        items = asts.items(key)
         running = [d for d, e in enumerate(items) if counter in syn.names_in(e)]
         offset = _offset(items[running[0]], counter) if len(running) == 1 else None
         if offset is None:

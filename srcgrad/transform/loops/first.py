@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.shapes import Shapes
@@ -69,14 +70,14 @@ class _First:
 
     def is_whole_key(self, key: ast.expr, counters: list[str]) -> bool:
         """Whether each loop around is the counter of one dimension."""
-        names = [i.id if isinstance(i, ast.Name) else "" for i in _items(key)]
+        names = [i.id if isinstance(i, ast.Name) else "" for i in asts.items(key)]
         if not self.fn.is_number(self.array, key):
             return False
         return len(set(names)) == len(names) and sorted(names) == sorted(counters)
 
     def covered(self, loop: ast.For, counter: str) -> bool:
         assert self.place is not None and isinstance(self.place.target, ast.Subscript)
-        names = [i.id for i in _items(self.place.target.slice) if isinstance(i, ast.Name)]
+        names = [i.id for i in asts.items(self.place.target.slice) if isinstance(i, ast.Name)]
         bound = {n for s in loop.body for n in syn.names_bound(s)}
         if counter in bound or counter not in names:
             return False
@@ -85,22 +86,18 @@ class _First:
     def stays(self, rest: list[ast.stmt], counters: list[str]) -> bool:
         """Whether what follows in a loop keeps to the part that this round has filled."""
         assert self.place is not None and isinstance(self.place.target, ast.Subscript)
-        names = [i.id for i in _items(self.place.target.slice) if isinstance(i, ast.Name)]
+        names = [i.id for i in asts.items(self.place.target.slice) if isinstance(i, ast.Name)]
         got = self.fn.summary([s for s in rest if does_something(s)])
         if not got.plain:
             return False
         for a in got.accesses:
             if self.fn.root(a.array) == self.fn.root(self.array):
-                items = _items(a.key)
+                items = asts.items(a.key)
                 for c in counters:
                     d = names.index(c)
                     if d >= len(items) or ast.dump(items[d]) != ast.dump(syn.name(c)):
                         return False
         return True
-
-
-def _items(key: ast.expr) -> list[ast.expr]:
-    return key.elts if isinstance(key, ast.Tuple) else [key]
 
 
 __all__ = ["first"]

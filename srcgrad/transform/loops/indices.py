@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from srcgrad.ir import asts
 from srcgrad.transform.adjoint.tapes import plus_one
 from srcgrad.transform.loops.accesses import Function
 from srcgrad.transform.loops.order import descends, plain_number
@@ -111,8 +112,8 @@ def is_untouched(
     """
     if not read.plain or not store.plain:
         return False
-    mine = [(read, t) for t in map(read.term, _items(key))]
-    theirs = [(store, t) for t in map(store.term, _items(other))]
+    mine = [(read, t) for t in map(read.term, asts.items(key))]
+    theirs = [(store, t) for t in map(store.term, asts.items(other))]
     pairs = [
         (r, s)
         for (_, r), (_, s) in zip(mine, theirs, strict=False)
@@ -131,8 +132,18 @@ def is_untouched(
     return any(_differ(read, r, store, s, loops) for r, s in pairs)
 
 
-def _items(key: ast.expr) -> list[ast.expr]:
-    return key.elts if isinstance(key, ast.Tuple) else [key]
+def counter_in(e: ast.expr) -> set[str]:
+    """The counter that an index is, up to a constant: another number, another index.
+
+    >>> counter_in(ast.parse("i - 1", mode="eval").body), counter_in(ast.Constant(1))
+    ({'i'}, set())
+    """
+    match e:
+        case ast.Name(n):
+            return {n}
+        case ast.BinOp(ast.Name(n), ast.Add() | ast.Sub(), ast.Constant()):
+            return {n}
+    return set()
 
 
 def _position(site: Site) -> int:

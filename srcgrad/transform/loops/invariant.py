@@ -71,7 +71,7 @@ def _is_unconditional(e: ast.expr) -> bool:
 
 def _name(array: str, key: ast.expr) -> str:
     """`A_ik` for A[i, k]."""
-    items = key.elts if isinstance(key, ast.Tuple) else [key]
+    items = asts.items(key)
     plain = [i.id if isinstance(i, ast.Name) else "" for i in items]
     return f"{array}_{''.join(plain)}" if all(plain) else f"{array}_value"
 

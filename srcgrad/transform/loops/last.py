@@ -108,7 +108,7 @@ def _search(fn: Function, s: ast.stmt) -> _Search | None:
 
 def _ends_with(key: ast.expr, counter: str) -> bool:
     """Whether the last index is the counter, and no other has to do with it."""
-    indices = key.elts if isinstance(key, ast.Tuple) else [key]
+    indices = asts.items(key)
     *outer, own = indices
     plain = all(isinstance(i, ast.Name) and i.id != counter for i in outer)
     return plain and isinstance(own, ast.Name) and own.id == counter

@@ -52,7 +52,7 @@ def _fits(fn: Function, one: Kept, loops: list[ast.For], behind: list[ast.For], 
     if any(changing & asts.names(s.iter) for s in inner):
         return False
     assert isinstance(one.record.targets[0], ast.Subscript)
-    index = _items(one.record.targets[0].slice)
+    index = asts.items(one.record.targets[0].slice)
     shown = [ast.dump(i) for i in index]
     if len(shown) < 2 or shown.count(ast.dump(syn.name(counter))) != 1:
         return False
@@ -69,7 +69,7 @@ def _others_differ(fn: Function, one: Kept, loop: ast.For, own: set[str], unit: 
     """Whether every other use of the array in a loop is of other elements."""
     ranges = {_counter(s): _range(s) for s in [loop, *fn.owners(loop)] if isinstance(s, ast.For)}
     ranges |= {_counter(s): _range(s) for s in asts.walk(loop) if isinstance(s, ast.For)}
-    key = _items(one.key)
+    key = asts.items(one.key)
     skipped = {id(n) for n in asts.walk(unit)} | {id(n) for n in _store_of(loop, one)}
     for n in asts.walk(loop):
         match n:
@@ -78,7 +78,7 @@ def _others_differ(fn: Function, one: Kept, loop: ast.For, own: set[str], unit: 
                     continue
                 if not any(
                     not asts.names(a) & own and _differ(a, b, ranges)
-                    for a, b in zip(key, _items(k), strict=False)
+                    for a, b in zip(key, asts.items(k), strict=False)
                 ):
                     return False
     return True
@@ -95,10 +95,6 @@ def _store_of(loop: ast.For, one: Kept) -> list[ast.AST]:
                     if ast.dump(target.slice) == ast.dump(one.key):  # type: ignore[attr-defined]
                         return [target]
     return []
-
-
-def _items(key: ast.expr) -> list[ast.expr]:
-    return key.elts if isinstance(key, ast.Tuple) else [key]
 
 
 def _range(s: ast.For) -> tuple[ast.expr, ast.expr] | None:
@@ -150,10 +146,10 @@ def _move(
     counter = _counter(loops[d])
     place = one.record.targets[0]
     assert isinstance(place, ast.Subscript)
-    at = [ast.dump(i) for i in _items(place.slice)].index(ast.dump(syn.name(counter)))
+    at = [ast.dump(i) for i in asts.items(place.slice)].index(ast.dump(syn.name(counter)))
     for s in (place, one.restore.value):
         assert isinstance(s, ast.Subscript)
-        s.slice = _without(_items(s.slice), at)
+        s.slice = _without(asts.items(s.slice), at)
     fn.leaves.forget(one.record, one.restore)
     made = next(s for s in fn.node.body if _makes(s, one.tape))
     assert isinstance(made, ast.Assign) and isinstance(made.value, ast.Call)

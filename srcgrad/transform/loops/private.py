@@ -37,7 +37,7 @@ def _is(e: ast.AST, name: str) -> bool:
 def _shape(value: ast.expr) -> list[str] | None:
     match value:
         case ast.Call(ast.Attribute(ast.Name("np"), "empty" | "zeros" | "ones"), [shape, *_]):
-            items = shape.elts if isinstance(shape, ast.Tuple) else [shape]
+            items = asts.items(shape)
             return [ast.dump(i) for i in items]
     return None
 
@@ -113,7 +113,7 @@ class _Cover:
         return out if out != p else None
 
     def pattern(self, key: ast.expr) -> Pattern:
-        items = key.elts if isinstance(key, ast.Tuple) else [key]
+        items = asts.items(key)
         return tuple(ast.dump(i) for i in items)
 
     def reads(self, node: ast.AST) -> None:

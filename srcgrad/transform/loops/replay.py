@@ -16,6 +16,7 @@ from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.indices import counter_in
 from srcgrad.transform.loops.leaves import statements
 from srcgrad.transform.loops.order import commutes, is_innermost, same_range
 from srcgrad.transform.loops.private import is_private
@@ -195,7 +196,7 @@ class _Replay:
         body = fn.node.body
         first = self.tapes[0]
         assert isinstance(first.made.value, ast.Call)
-        rounds = _items(first.made.value.args[0])[0]
+        rounds = asts.items(first.made.value.args[0])[0]
         at = first.keys[0][0]
         out: tuple[list[ast.stmt], list[ast.stmt]] = ([], [])
         most = max(map(self._ndim, self.state), default=0)
@@ -227,10 +228,6 @@ def _makes(s: ast.stmt, array: str) -> bool:
 def _rank(tape: Tape) -> int:
     """How many dimensions the part of one round has."""
     return len(tape.keys[0]) - 1
-
-
-def _items(e: ast.expr) -> list[ast.expr]:
-    return e.elts if isinstance(e, ast.Tuple) else [e]
 
 
 def _extents(array: str, ndim: int) -> list[ast.expr]:
@@ -279,7 +276,7 @@ def _read_again(fn: Function, tape: Tape, again: list[ast.stmt], back: list[ast.
             pass
         case _:
             return
-    counters = {n for i in tape.keys[0] for n in _counters(i)}
+    counters = {n for i in tape.keys[0] for n in counter_in(i)}
     own = {n for s in (*again, *back) for n in fn.leaves.bound(s)}
     if asts.names(key) & own - counters or not fn.is_number(array, key):
         return
@@ -290,16 +287,6 @@ def _read_again(fn: Function, tape: Tape, again: list[ast.stmt], back: list[ast.
     load.value = asts.copied(place)
     fn.leaves.forget(load)
     fn.node.body.remove(tape.made)
-
-
-def _counters(e: ast.expr) -> set[str]:
-    """The counter that an index is, up to a constant: another index, another number."""
-    match e:
-        case ast.Name(n):
-            return {n}
-        case ast.BinOp(ast.Name(n), ast.Add() | ast.Sub(), ast.Constant()):
-            return {n}
-    return set()
 
 
 def _place_of(again: list[ast.stmt], wanted: ast.stmt) -> tuple[list[ast.stmt], int, int] | None:

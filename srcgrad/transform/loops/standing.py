@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.indices import Site, is_untouched
+from srcgrad.transform.loops.indices import Site, counter_in, is_untouched
 from srcgrad.transform.loops.kept import Sweeps, is_steady, stores
 from srcgrad.transform.loops.leaves import statements
 
@@ -210,23 +210,9 @@ def _stands(tape: _Tape, place: _Place, tables: _Tables) -> bool:
 def _same_rounds(fn: Function, tape: _Tape, place: _Place, read: Site) -> bool:
     """Whether the index of the tape says which element it is in both sweeps."""
     counters = {loop.target.id for loop in read.loops if isinstance(loop.target, ast.Name)}
-    told = {n for item in _items(tape.at) for n in _counter(item)}
+    told = {n for item in asts.items(tape.at) for n in counter_in(item)}
     names = asts.names(place.key)
     return is_steady(fn, place.key, read.loops) and names & counters <= told
-
-
-def _items(key: ast.expr) -> list[ast.expr]:
-    return key.elts if isinstance(key, ast.Tuple) else [key]
-
-
-def _counter(e: ast.expr) -> set[str]:
-    """The counter that an index is, up to a constant: another number, another index."""
-    match e:
-        case ast.Name(n):
-            return {n}
-        case ast.BinOp(ast.Name(n), ast.Add() | ast.Sub(), ast.Constant()):
-            return {n}
-    return set()
 
 
 __all__ = ["standing"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from srcgrad.ir import asts
 from srcgrad.ir.comments import Blank, Comment
 
 _PURE = frozenset(["abs", "min", "max", "float", "int", "bool", "len"])
@@ -56,7 +57,7 @@ class Summary:
 
 def is_element(key: ast.expr) -> bool:
     """Whether a key has no slice, Ellipsis or None in it."""
-    items = key.elts if isinstance(key, ast.Tuple) else [key]
+    items = asts.items(key)
     return not any(
         isinstance(i, ast.Slice) or (isinstance(i, ast.Constant) and not isinstance(i.value, int))
         for i in items

@@ -41,7 +41,7 @@ class Tape:
     @property
     def keys(self) -> list[list[ast.expr]]:
         """The indices of each place where it is used."""
-        return [_items(s) for s in _subscripts(self)]
+        return [asts.items(s.slice) for s in _subscripts(self)]
 
 
 def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
@@ -90,10 +90,6 @@ def _subscripts(tape: Tape) -> list[ast.Subscript]:
     found = [_element(s.targets[0], tape.name) for s in tape.stores]
     found += [_element(s.value, tape.name) for s in tape.loads]
     return [s for s in found if s is not None]
-
-
-def _items(s: ast.Subscript) -> list[ast.expr]:
-    return s.slice.elts if isinstance(s.slice, ast.Tuple) else [s.slice]
 
 
 def _is_place(e: ast.expr, counter: str) -> bool:
@@ -175,7 +171,7 @@ def shrink(fn: Function, tape: Tape, loop: ast.For, bound: Binders) -> None:
 
 def _drop_dimension(tape: Tape) -> None:
     for place in _subscripts(tape):
-        rest = _items(place)[1:]
+        rest = asts.items(place.slice)[1:]
         place.slice = rest[0] if len(rest) == 1 else ast.Tuple(rest, ast.Load())
     call = tape.made.value
     assert isinstance(call, ast.Call) and isinstance(call.args[0], ast.Tuple)
