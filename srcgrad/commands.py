@@ -180,7 +180,7 @@ def _job(
 
 
 def _example_types(fn: Any, args: str) -> tuple[tuple[str, Any], ...]:
-    from srcgrad.analysis.probe import type_of
+    from srcgrad.analysis.types.probe import type_of
     from srcgrad.jobs import bound_arguments
 
     positional, named = jobs.arguments(args, fn)

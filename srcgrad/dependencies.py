@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis.typeof import has_own_methods, value_type
+from srcgrad.analysis.types.typeof import has_own_methods, value_type
 from srcgrad.frontend.namespace import Namespace, held
 from srcgrad.ir import types as ty
 from srcgrad.ir.outside import MISSING, NAMES, member

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis.typeof import value_type
+from srcgrad.analysis.types.typeof import value_type
 from srcgrad.errors import shown_file
 from srcgrad.frontend import source
 from srcgrad.frontend.parsed import lines_of

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Generic, ParamSpec
 
 from srcgrad import compiled, parcel, quick
-from srcgrad.analysis import dims, typeof
 from srcgrad.analysis.signature import signature_key
+from srcgrad.analysis.types import dims, typeof
 from srcgrad.compiled import Compiled, Request
 from srcgrad.debug import debugging
 from srcgrad.errors import ArgumentError

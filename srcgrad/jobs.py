@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad import pipeline, trees
-from srcgrad.analysis import probe, typeof
+from srcgrad.analysis.types import probe, typeof
 from srcgrad.errors import ArgumentError
 from srcgrad.frontend import source as source_module
 from srcgrad.gradfunction import GradFunction

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
-from srcgrad.analysis import special_methods
-from srcgrad.analysis.atoms import global_type
 from srcgrad.analysis.resolve import Program
+from srcgrad.analysis.types import special_methods
+from srcgrad.analysis.types.atoms import global_type
 from srcgrad.dependencies import Dependency, Place, of_function, of_partial, read
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty

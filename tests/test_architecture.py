@@ -61,7 +61,7 @@ LIMIT = 400
 # Modules that are longer, with their length: a number here may only become smaller, and a module
 # that has become short enough goes.
 TOO_LONG: dict[str, int] = {
-    "analysis.probe": 436,
+    "analysis.types.probe": 436,
     "check": 413,
     "ir.nodes": 480,
     "runtime.support.signal": 558,

@@ -13,7 +13,7 @@ SCRIPT = """
 import pathlib, sys
 import srcgrad as sg
 from srcgrad import pipeline
-from srcgrad.analysis import probe
+from srcgrad.analysis.types import probe
 from srcgrad.codegen import writer
 from tests import programs
 from tests.fuzz import containers, generator

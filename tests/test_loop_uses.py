@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.facts.accesses import Function
 
 PROGRAM = """
 def f(a, n):

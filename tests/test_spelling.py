@@ -7,7 +7,7 @@ import ast
 import numpy as np
 import pytest
 
-from srcgrad.analysis.probe import type_of
+from srcgrad.analysis.types.probe import type_of
 from srcgrad.errors import ArgumentError
 from srcgrad.ir import types as ty
 from srcgrad.pipeline import show_type

@@ -11,8 +11,8 @@ import pytest
 
 import srcgrad as sg
 from srcgrad.transform import loops
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.indices import Site, is_untouched
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.indices import Site, is_untouched
 
 pytest.importorskip("numba")
 

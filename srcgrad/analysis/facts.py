@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis.atoms import atom_type
-from srcgrad.analysis.extents import Extents
 from srcgrad.analysis.targets import Target
+from srcgrad.analysis.types.atoms import atom_type
+from srcgrad.analysis.types.extents import Extents
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis import odd_arrays, probe, special_methods
-from srcgrad.analysis.array_likes import is_list, makes_array
-from srcgrad.analysis.atoms import atom_type
-from srcgrad.analysis.dims import plain_dims
 from srcgrad.analysis.facts import Facts
-from srcgrad.analysis.member_types import MemberTypes
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.sharing import flow_back
+from srcgrad.analysis.rewrites.array_likes import is_list, makes_array
 from srcgrad.analysis.targets import Container, Library, Uncharted
+from srcgrad.analysis.types import odd_arrays, probe, special_methods
+from srcgrad.analysis.types.atoms import atom_type
+from srcgrad.analysis.types.dims import plain_dims
+from srcgrad.analysis.types.members import MemberTypes
+from srcgrad.analysis.types.sharing import flow_back
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.python import OPERATORS

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from srcgrad.analysis import probe
 from srcgrad.analysis.effects import summary
 from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.partials import must_reduce, same_shape
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Bound, Library, Packed, writes_argument
-from srcgrad.analysis.user_rules import rule_call
+from srcgrad.analysis.types import probe
+from srcgrad.analysis.types.user_rules import rule_call
 from srcgrad.errors import SrcgradError
 from srcgrad.frontend.formulas import is_linear, is_pointwise
 from srcgrad.frontend.plain_rules import PlainRule, functions_of, plain_rule

@@ -11,16 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from srcgrad.analysis.again import SHAPE
-from srcgrad.analysis.callees import written_by
-from srcgrad.analysis.checkpoint import State, states_of
-from srcgrad.analysis.control import Control, Instrument, reversed_, upward_exposed
 from srcgrad.analysis.effects import WRITES, may_hold_memory
-from srcgrad.analysis.needs import Needs, NeedsTable, saved_name
-from srcgrad.analysis.placement import Save, bound_before, place
+from srcgrad.analysis.record.again import SHAPE
+from srcgrad.analysis.record.callees import written_by
+from srcgrad.analysis.record.checkpoint import State, states_of
+from srcgrad.analysis.record.control import Control, Instrument, reversed_, upward_exposed
+from srcgrad.analysis.record.needs import Needs, NeedsTable, saved_name
+from srcgrad.analysis.record.placement import Save, bound_before, place
+from srcgrad.analysis.record.tracking import tracked_classes
+from srcgrad.analysis.record.trying import close_handlers
 from srcgrad.analysis.targets import Container, Library, User, bound_atoms
-from srcgrad.analysis.tracking import tracked_classes
-from srcgrad.analysis.trying import close_handlers
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty

@@ -14,9 +14,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from srcgrad.analysis import constructors, webs
-from srcgrad.analysis.dims import plain_result
+from srcgrad.analysis import webs
 from srcgrad.analysis.targets import Bound
+from srcgrad.analysis.types import constructors
+from srcgrad.analysis.types.dims import plain_result
 from srcgrad.errors import SourceUnavailable, UnsupportedSyntax
 from srcgrad.frontend import source as source_module
 from srcgrad.frontend.lower import lower
@@ -245,8 +246,8 @@ class Program:
         """What is known of a function for these argument types, in its final form."""
         from srcgrad.analysis.facts import Facts
         from srcgrad.analysis.infer import Inference
-        from srcgrad.analysis.inline import inline
-        from srcgrad.analysis.inplace import desugar
+        from srcgrad.analysis.rewrites.inline import inline
+        from srcgrad.analysis.rewrites.inplace import desugar
         from srcgrad.analysis.sharpen import sharpen
 
         key = (fn, types)

@@ -13,14 +13,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from srcgrad.analysis import webs
-from srcgrad.analysis.array_likes import ArrayLikes
-from srcgrad.analysis.chosen import Choices
-from srcgrad.analysis.coalesce import coalesce
-from srcgrad.analysis.container_rewrites import ContainerRewrites
-from srcgrad.analysis.decided import decided
-from srcgrad.analysis.derived import Derived
-from srcgrad.analysis.frozen import FrozenDistributions
-from srcgrad.analysis.object_rewrites import ObjectRewrites
+from srcgrad.analysis.rewrites.array_likes import ArrayLikes
+from srcgrad.analysis.rewrites.chosen import Choices
+from srcgrad.analysis.rewrites.coalesce import coalesce
+from srcgrad.analysis.rewrites.containers import ContainerRewrites
+from srcgrad.analysis.rewrites.decided import decided
+from srcgrad.analysis.rewrites.derived import Derived
+from srcgrad.analysis.rewrites.frozen import FrozenDistributions
+from srcgrad.analysis.rewrites.objects import ObjectRewrites
 from srcgrad.analysis.targets import Container, Library, Packed, User
 from srcgrad.frontend.resolve import module_path
 from srcgrad.frontend.scope import RecursiveRef

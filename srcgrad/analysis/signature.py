@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis.typeof import has_own_methods, is_namedtuple, item_type, type_of
+from srcgrad.analysis.types.typeof import has_own_methods, is_namedtuple, item_type, type_of
 from srcgrad.ir.types import Array, Dict, List, Literal, Number, Object, Static, Tuple, Type
 
 Key = tuple[tuple[Any, ...], tuple[Any, ...]]

@@ -31,7 +31,7 @@ class Spec:
 
     `groups` gives each parameter (captured variables last) the number of its memory class in the
     caller, None where its adjoint is passed by value; `lanes` says that a mask of the lanes that
-    count comes with the cotangent of the result (`analysis/lanes.py`)."""
+    count comes with the cotangent of the result (`analysis/record/lanes.py`)."""
 
     fn: ir.Function
     types: tuple[ty.Type, ...]
@@ -273,9 +273,9 @@ class Unit:
 
 def make_unit(program: Program, spec: Spec) -> Unit:
     """Analyse a function for a specification."""
-    from srcgrad.analysis.keyed import refuse_numbers_from_keys
-    from srcgrad.analysis.outside import check
-    from srcgrad.analysis.texts import refuse_numbers_from_text
+    from srcgrad.analysis.refused.keyed import refuse_numbers_from_keys
+    from srcgrad.analysis.refused.outside import check
+    from srcgrad.analysis.refused.texts import refuse_numbers_from_text
 
     fn = spec.fn
     while True:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from srcgrad.analysis.probe import type_of
 from srcgrad.analysis.signature import types_of_key
+from srcgrad.analysis.types.probe import type_of
 from srcgrad.errors import SrcgradError
 from srcgrad.ir import types as ty
 from srcgrad.jobs import Job

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from srcgrad.analysis.records import default_of, fields_and_defaults
 from srcgrad.analysis.targets import Construct
+from srcgrad.analysis.types.records import default_of, fields_and_defaults
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from srcgrad.analysis import probe
-from srcgrad.analysis.probe import (
+from srcgrad.analysis.signature import signature_key, types_of_key
+from srcgrad.analysis.types import probe
+from srcgrad.analysis.types.probe import (
     Known,
     attr_type,
     from_annotation,
@@ -21,7 +22,6 @@ from srcgrad.analysis.probe import (
     result_type,
     type_of,
 )
-from srcgrad.analysis.signature import signature_key, types_of_key
 from srcgrad.ir.types import (
     UNKNOWN,
     Array,

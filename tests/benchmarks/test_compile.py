@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from srcgrad import pipeline
-from srcgrad.analysis import probe
+from srcgrad.analysis.types import probe
 from srcgrad.codegen import writer
 from tests import programs
 

@@ -1,4 +1,4 @@
-"""Masks of lanes whose shapes are known only at run time (`srcgrad/analysis/lanes.py`)."""
+"""Masks of lanes whose shapes are known only at run time (`srcgrad/analysis/record/lanes.py`)."""
 
 from __future__ import annotations
 

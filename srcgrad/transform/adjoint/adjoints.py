@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from srcgrad.analysis.record.varying import varies
 from srcgrad.analysis.targets import User
-from srcgrad.analysis.varying import varies
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.trim import spread_alone

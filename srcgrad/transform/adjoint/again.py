@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from srcgrad.analysis.checkpoint import is_message
+from srcgrad.analysis.record.checkpoint import is_message
 from srcgrad.ir import nodes as ir
 
 if TYPE_CHECKING:

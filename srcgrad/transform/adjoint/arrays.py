@@ -1,6 +1,6 @@
 """What is left of calls that write in place: refused, with what to write instead.
 
-`analysis/inplace.py` has rewritten those that it knows as stores.
+`analysis/rewrites/inplace.py` has rewritten those that it knows as stores.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ import ast
 from dataclasses import dataclass, field
 
 from srcgrad.analysis.effects import RESULT
-from srcgrad.analysis.joinable import joinable
+from srcgrad.analysis.record.joinable import joinable
+from srcgrad.analysis.record.restoring import restores
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.restoring import restores
 from srcgrad.analysis.unit import Spec, Unit, make_unit
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names

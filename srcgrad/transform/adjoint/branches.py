@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from functools import cached_property
 
-from srcgrad.analysis.control import always_leaves, escaping
 from srcgrad.analysis.effects import RESULT
 from srcgrad.analysis.liveness import Liveness, liveness
-from srcgrad.analysis.placement import bound_before
+from srcgrad.analysis.record.control import always_leaves, escaping
+from srcgrad.analysis.record.placement import bound_before
 from srcgrad.ir import nodes as ir
 from srcgrad.ir.nameset import NameSet
 from srcgrad.transform import syntax as syn

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from srcgrad.analysis.callees import classes_of_call, slots_of, spec_of_call
+from srcgrad.analysis.record.callees import classes_of_call, slots_of, spec_of_call
 from srcgrad.analysis.targets import Bound, Packed, User
 from srcgrad.analysis.unit import Spec, Unit
 from srcgrad.errors import UnsupportedSyntax, located

@@ -30,7 +30,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from srcgrad.analysis.checkpoint import Kept
+from srcgrad.analysis.record.checkpoint import Kept
 from srcgrad.analysis.recording import Recording
 from srcgrad.ir import nodes as ir
 from srcgrad.transform import syntax as syn

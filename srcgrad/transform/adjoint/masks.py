@@ -1,4 +1,4 @@
-"""Masks of lanes in the reverse sweep: made, combined, moved and applied (`analysis/lanes.py`)."""
+"""Masks of lanes (`analysis/record/lanes.py`): made, combined, moved and applied."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from srcgrad.analysis import lanes
-from srcgrad.analysis.lanes import Lanes
 from srcgrad.analysis.partials import Term, same_shape
+from srcgrad.analysis.record import lanes
+from srcgrad.analysis.record.lanes import Lanes
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn

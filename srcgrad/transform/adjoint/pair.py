@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 
 from srcgrad.analysis.effects import RESULT
-from srcgrad.analysis.placement import bound_before
+from srcgrad.analysis.record.placement import bound_before
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir

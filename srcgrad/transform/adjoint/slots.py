@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from srcgrad.analysis.callees import written_by
-from srcgrad.analysis.placement import Save
+from srcgrad.analysis.record.callees import written_by
+from srcgrad.analysis.record.placement import Save
 from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.targets import Container, Library
 from srcgrad.errors import UnsupportedSyntax, located
@@ -89,7 +89,7 @@ class Slots:
 
     def saved(self, stmt: ir.Stmt) -> str:
         """The variable with what a callee's reverse sweep needs."""
-        from srcgrad.analysis.needs import saved_name
+        from srcgrad.analysis.record.needs import saved_name
 
         return self.text.var(saved_name(stmt))
 

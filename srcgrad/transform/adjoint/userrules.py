@@ -12,8 +12,8 @@ from srcgrad.analysis import linear
 from srcgrad.analysis.effects import summary
 from srcgrad.analysis.inlined import sums
 from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
+from srcgrad.analysis.types.user_rules import RuleCall, rule_call
 from srcgrad.analysis.unit import Spec
-from srcgrad.analysis.user_rules import RuleCall, rule_call
 from srcgrad.errors import (
     MissingRule,
     NotDifferentiable,

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from srcgrad.analysis.index_types import is_whole
 from srcgrad.analysis.partials import (
     HELPERS,
     Term,
@@ -19,6 +18,7 @@ from srcgrad.analysis.partials import (
     takes_thin,
 )
 from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, bound_atoms
+from srcgrad.analysis.types.indices import is_whole
 from srcgrad.errors import MissingRule, NotDifferentiable, located
 from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir

@@ -28,11 +28,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from srcgrad.transform.loops import accesses, sweeps
 from srcgrad.transform.loops.anew import anew
 from srcgrad.transform.loops.ascending import ascending
 from srcgrad.transform.loops.dead import dead
 from srcgrad.transform.loops.distribute import distribute
+from srcgrad.transform.loops.facts import accesses, sweeps
 from srcgrad.transform.loops.first import first
 from srcgrad.transform.loops.fuse import fuse
 from srcgrad.transform.loops.guard import guard

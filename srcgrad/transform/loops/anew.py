@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.boxes import Box, box, covered, disjoint
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.boxes import Box, box, covered, disjoint
 
 Block = list[ast.stmt]
 _EXITS = ast.Break | ast.Continue | ast.Return

@@ -6,8 +6,8 @@ import ast
 
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus_one
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.order import commutes, descends, plain_number
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.order import commutes, descends, plain_number
 
 
 def ascending(fn: Function) -> None:

@@ -9,8 +9,8 @@ from itertools import pairwise
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform.fresh import is_fresh
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.summaries import does_something
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.summaries import does_something
 
 
 def dead(fn: Function) -> None:

@@ -10,9 +10,9 @@ from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.order import commutes
-from srcgrad.transform.loops.windows import WIDEST, Part, window, with_index
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.order import commutes
+from srcgrad.transform.loops.facts.windows import WIDEST, Part, window, with_index
 
 
 def distribute(fn: Function) -> None:

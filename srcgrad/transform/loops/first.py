@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.shapes import Shapes
-from srcgrad.transform.loops.summaries import does_something
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.shapes import Shapes
+from srcgrad.transform.loops.facts.summaries import does_something
 
 
 def first(fn: Function) -> None:

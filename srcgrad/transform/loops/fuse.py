@@ -14,20 +14,20 @@ from functools import cached_property
 
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.leaves import is_compound, statements
-from srcgrad.transform.loops.numbers import numbers
-from srcgrad.transform.loops.order import (
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.leaves import is_compound, statements
+from srcgrad.transform.loops.facts.numbers import numbers
+from srcgrad.transform.loops.facts.order import (
     apart,
     commutes,
     never_negative,
     same_range,
 )
-from srcgrad.transform.loops.private import is_private
-from srcgrad.transform.loops.summaries import Access
-from srcgrad.transform.loops.sweeps import is_middle
-from srcgrad.transform.loops.tapes import Tape, between, binders, remove, shrink, without
-from srcgrad.transform.loops.uses import Uses
+from srcgrad.transform.loops.facts.private import is_private
+from srcgrad.transform.loops.facts.summaries import Access
+from srcgrad.transform.loops.facts.sweeps import is_middle
+from srcgrad.transform.loops.facts.tapes import Tape, between, binders, remove, shrink, without
+from srcgrad.transform.loops.facts.uses import Uses
 
 _BACK = "---- and back ----"
 

@@ -6,8 +6,8 @@ import ast
 from bisect import bisect_left
 
 from srcgrad.ir import asts
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.zero import adds_nothing
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.zero import adds_nothing
 
 
 def guard(fn: Function) -> None:

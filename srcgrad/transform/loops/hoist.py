@@ -6,8 +6,8 @@ import ast
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.order import descends, is_innermost, runs
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.order import descends, is_innermost, runs
 
 
 def hoist(fn: Function) -> None:

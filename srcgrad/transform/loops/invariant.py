@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.order import is_innermost, runs
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.order import is_innermost, runs
 
 
 def invariant(fn: Function) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.order import same_range
-from srcgrad.transform.loops.summaries import does_something
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.order import same_range
+from srcgrad.transform.loops.facts.summaries import does_something
 
 Block = list[ast.stmt]
 

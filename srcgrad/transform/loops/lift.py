@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.kept import Sweeps
-from srcgrad.transform.loops.leaves import statements
-from srcgrad.transform.loops.private import is_private
-from srcgrad.transform.loops.summaries import is_element
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.kept import Sweeps
+from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.private import is_private
+from srcgrad.transform.loops.facts.summaries import is_element
 
 
 def lift(fn: Function) -> None:

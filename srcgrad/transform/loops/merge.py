@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from srcgrad.ir import asts
-from srcgrad.transform.loops.accesses import Function
+from srcgrad.transform.loops.facts.accesses import Function
 
 
 def merge(fn: Function) -> None:

@@ -7,9 +7,9 @@ import ast
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus_one
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.kept import Kept, Sweeps, is_steady
-from srcgrad.transform.loops.order import descends, plain_number, runs
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.kept import Kept, Sweeps, is_steady
+from srcgrad.transform.loops.facts.order import descends, plain_number, runs
 
 
 def once(fn: Function) -> None:

@@ -11,10 +11,10 @@ import ast
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.numbers import numbers
-from srcgrad.transform.loops.order import apart, descends, never_negative
-from srcgrad.transform.loops.summaries import Access
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.numbers import numbers
+from srcgrad.transform.loops.facts.order import apart, descends, never_negative
+from srcgrad.transform.loops.facts.summaries import Access
 
 
 def parallel(fn: Function) -> None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.numbers import numbers
-from srcgrad.transform.loops.order import is_innermost
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.numbers import numbers
+from srcgrad.transform.loops.facts.order import is_innermost
 
 
 def regroup(fn: Function) -> None:

@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.indices import counter_in
-from srcgrad.transform.loops.leaves import statements
-from srcgrad.transform.loops.order import commutes, is_innermost, same_range
-from srcgrad.transform.loops.private import is_private
-from srcgrad.transform.loops.slices import sliced
-from srcgrad.transform.loops.sweeps import is_middle
-from srcgrad.transform.loops.tapes import Tape, between, binders, shrink, without
-from srcgrad.transform.loops.uses import Uses
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.indices import counter_in
+from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.order import commutes, is_innermost, same_range
+from srcgrad.transform.loops.facts.private import is_private
+from srcgrad.transform.loops.facts.slices import sliced
+from srcgrad.transform.loops.facts.sweeps import is_middle
+from srcgrad.transform.loops.facts.tapes import Tape, between, binders, shrink, without
+from srcgrad.transform.loops.facts.uses import Uses
 
 _WORTH = 3  # tapes that an array which is carried on has to stand for
 _CHEAP = (ast.Add, ast.Sub, ast.Mult, ast.Div)

@@ -6,9 +6,9 @@ import ast
 from collections import Counter
 
 from srcgrad.ir import asts
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.kept import Sweeps, is_steady, stores
-from srcgrad.transform.loops.leaves import statements
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.kept import Sweeps, is_steady, stores
+from srcgrad.transform.loops.facts.leaves import statements
 
 
 def reread(fn: Function) -> None:

@@ -10,10 +10,10 @@ import ast
 from collections import Counter
 from dataclasses import dataclass
 
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.kept import Sweeps
-from srcgrad.transform.loops.leaves import statements
-from srcgrad.transform.loops.order import same_range
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.kept import Sweeps
+from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.order import same_range
 
 
 def settle(fn: Function) -> None:

@@ -6,8 +6,8 @@ import ast
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.leaves import statements
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.leaves import statements
 
 
 def share(fn: Function) -> None:

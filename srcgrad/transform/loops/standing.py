@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from srcgrad.ir import asts
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.indices import Site, counter_in, is_untouched
-from srcgrad.transform.loops.kept import Sweeps, is_steady, stores
-from srcgrad.transform.loops.leaves import statements
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.indices import Site, counter_in, is_untouched
+from srcgrad.transform.loops.facts.kept import Sweeps, is_steady, stores
+from srcgrad.transform.loops.facts.leaves import statements
 
 _NEAR = 3  # statements between a record and a store of the same number
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.loops.accesses import Function
-from srcgrad.transform.loops.summaries import does_something
-from srcgrad.transform.loops.zero import adds_nothing
+from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.summaries import does_something
+from srcgrad.transform.loops.facts.zero import adds_nothing
 
 
 def stop(fn: Function) -> None:

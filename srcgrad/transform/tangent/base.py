@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from srcgrad.analysis.needs import NeedsTable
 from srcgrad.analysis.partials import _names, environment, jvp_terms, same_shape
+from srcgrad.analysis.record.needs import NeedsTable
 from srcgrad.analysis.targets import UNNAMED, Library, Packed, Uncharted, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import MissingRule, located

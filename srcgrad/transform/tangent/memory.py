@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from srcgrad.analysis.outside import written_outside
 from srcgrad.analysis.partials import HELPERS, _names, jvp_terms
+from srcgrad.analysis.refused.outside import written_outside
 from srcgrad.analysis.targets import Library
 from srcgrad.errors import NotDifferentiable, located
 from srcgrad.ir import nodes as ir

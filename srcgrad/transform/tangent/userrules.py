@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from srcgrad.analysis import linear
-from srcgrad.analysis.binding import bind_user
 from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program, user_source
 from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
+from srcgrad.analysis.types.binding import bind_user
+from srcgrad.analysis.types.user_rules import rule_call
 from srcgrad.analysis.unit import Spec
-from srcgrad.analysis.user_rules import rule_call
 from srcgrad.errors import MissingRule, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty

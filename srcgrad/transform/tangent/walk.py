@@ -6,8 +6,8 @@ import ast
 from functools import cached_property
 
 from srcgrad.analysis.effects import RESULT, may_hold_memory, summary
-from srcgrad.analysis.index_types import is_whole
 from srcgrad.analysis.targets import Construct, Container, Library, User, bound_atoms
+from srcgrad.analysis.types.indices import is_whole
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn

@@ -1,0 +1,1 @@
+"""What a unit is refused for, beyond single statements."""

@@ -1,0 +1,1 @@
+"""What functions are rewritten into once their types are known (`srcgrad.analysis.sharpen`)."""

@@ -1,0 +1,1 @@
+"""The parts of type inference (`srcgrad.analysis.infer`): each knows one kind of thing."""

@@ -1,0 +1,1 @@
+"""What the passes over loops know of a generated function."""

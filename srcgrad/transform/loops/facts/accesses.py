@@ -1,0 +1,247 @@
+"""What the statements of a generated function read and write: the facts that passes rely on."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from srcgrad.ir import asts
+from srcgrad.transform.loops.facts.leaves import Leaf, Leaves, Outline
+from srcgrad.transform.loops.facts.summaries import Summary, is_element
+from srcgrad.transform.loops.facts.uses import Uses
+
+
+class Function:
+    """A function and its loops."""
+
+    def __init__(
+        self,
+        node: ast.FunctionDef,
+        ndims: Mapping[str, int] | None = None,
+        adjoints: set[str] | None = None,
+        leaves: Leaves | None = None,
+        outline: Outline | None = None,
+    ) -> None:
+        self.node = node
+        self.leaves = leaves or Leaves()  # what its simple statements say, for all passes
+        self.adjoints = set() if adjoints is None else adjoints  # names of the reverse sweep's own
+        self._given = ndims or {}
+        self._outline = outline or Outline(node.body, self.leaves.changes)
+        self.numbers: set[str] | None = None  # as `numbers` found them
+
+    def again(self) -> Function:
+        """The same function as it is now: what is known of it stays if nothing has changed."""
+        now = Outline(self.node.body, self.leaves.changes)
+        if now == self._outline:
+            return self
+        return Function(self.node, self._given, self.adjoints, self.leaves, now)
+
+    @property
+    def statements(self) -> list[ast.stmt]:
+        """All statements, outer before inner."""
+        return self._outline.statements
+
+    @cached_property
+    def every_leaf(self) -> list[Leaf]:
+        """The leaves of all statements."""
+        return [self.leaves.of(node) for node in self._outline.leaves]
+
+    @cached_property
+    def arguments(self) -> set[str]:
+        """The names of its parameters."""
+        return {a.arg for a in asts.walk(self.node.args) if isinstance(a, ast.arg)}
+
+    @cached_property
+    def bindings(self) -> Counter[str]:
+        """How often each name is bound, by arguments or statements."""
+        found = Counter(n for leaf in self.every_leaf for n in leaf.bound)
+        found.update(a.arg for a in asts.walk(self.node.args) if isinstance(a, ast.arg))
+        return found
+
+    @cached_property
+    def counters(self) -> set[str]:
+        """The names that only loops bind, as their counters."""
+        loops = (s.target for s in self.statements if isinstance(s, ast.For))
+        found = Counter(t.id for t in loops if isinstance(t, ast.Name))
+        return {name for name, times in found.items() if times == self.bindings[name]}
+
+    def summary(self, block: Iterable[ast.stmt]) -> Summary:
+        """What statements do."""
+        out = Summary()
+        for s in block:
+            self._sum(s, out)
+        return out
+
+    def _sum(self, s: ast.stmt, out: Summary) -> None:
+        match s:
+            case ast.For(ast.Name(name), ast.Call(ast.Name("range"), args), body, []):
+                for a in args:
+                    out.take(self.leaves.of(a).summary)
+                out.assigned.add(name)
+                for inner in body:
+                    self._sum(inner, out)
+            case ast.If(test, body, orelse):
+                out.take(self.leaves.of(test).summary)
+                for inner in (*body, *orelse):
+                    self._sum(inner, out)
+            case ast.For() | ast.While():
+                out.plain = False
+            case _:
+                out.take(self.leaves.of(s).summary)
+
+    @cached_property
+    def ndims(self) -> dict[str, int]:
+        """The numbers of dimensions of arrays, where they are known."""
+        return {**self._given, **self._allocated()}
+
+    def is_number(self, array: str, key: ast.expr) -> bool:
+        """Whether an element is surely a number, not a row."""
+        items = asts.items(key)
+        return self.ndims.get(array) == len(items) and is_element(key)
+
+    def blocks(self) -> Iterator[list[ast.stmt]]:
+        """All blocks, inner ones first."""
+        yield from _blocks(self.node.body)
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """For each name a representative of the names that may share memory with it."""
+        parent: dict[str, str] = {}
+
+        def find(x: str) -> str:
+            while parent.setdefault(x, x) != x:
+                parent[x] = x = parent[parent[x]]
+            return x
+
+        for s in self.statements:
+            if not isinstance(s, ast.Assign):
+                continue
+            leaf = self.leaves.of(s)
+            shared, row = list(leaf.shared), self._may_be_row(s.value)
+            if not shared and not row:
+                continue
+            targets = leaf.bound
+            if row and not self.arrays.isdisjoint(targets):
+                assert isinstance(s.value, ast.Subscript)
+                shared += asts.names(s.value.value)
+            for t in targets:
+                for n in shared:
+                    parent[find(t)] = find(n)
+        return {n: find(n) for n in list(parent)}
+
+    def _may_be_row(self, e: ast.expr) -> bool:
+        match e:
+            case ast.Subscript(ast.Name(array), key):
+                return not self.is_number(array, key)
+        return isinstance(e, ast.Subscript)
+
+    @cached_property
+    def arrays(self) -> set[str]:
+        """Names that are used as arrays: with an index or an attribute, or changed in place."""
+        return {n for leaf in self.every_leaf for n in leaf.arrays}
+
+    def _allocated(self) -> dict[str, int]:
+        """The numbers of dimensions of arrays that the function makes once, by their shapes."""
+        found: dict[str, int] = {}
+        for s in self.statements:
+            match s:
+                case ast.Assign(
+                    [ast.Name(name)],
+                    ast.Call(ast.Attribute(ast.Name("np"), "empty" | "zeros"), [shape, *_]),
+                ) if self.bindings[name] == 1:
+                    found[name] = _extents(shape, self._lengths)
+        return {name: k for name, k in found.items() if k > 0}
+
+    @cached_property
+    def _lengths(self) -> set[str]:
+        """The names that are bound once, to the extent of an array."""
+        found: set[str] = set()
+        shapes: set[str] = set()
+        for s in self.statements:
+            match s:
+                case ast.Assign([ast.Name(name)], ast.Attribute(_, "shape")):
+                    shapes.add(name)
+                case ast.Assign(
+                    [ast.Name(name)], ast.Subscript(ast.Attribute(_, "shape"))
+                ) | ast.Assign([ast.Name(name)], ast.Call(ast.Name("len"))):
+                    found.add(name)
+                case ast.Assign([ast.Tuple(names)], ast.Name(shape)) if shape in shapes:
+                    found |= {n.id for n in names if isinstance(n, ast.Name)}
+        return {n for n in found if self.bindings[n] == 1}
+
+    def root(self, name: str) -> str:
+        return self.aliases.get(name, name)
+
+    def is_alone(self, array: str) -> bool:
+        """Whether no other name shares an array's memory."""
+        root = self.root(array)
+        return not any(other != array and self.root(other) == root for other in self.aliases)
+
+    @cached_property
+    def around(self) -> dict[int, ast.stmt]:
+        """By identity of each statement the one that it stands in."""
+        out: dict[int, ast.stmt] = {}
+        todo: list[ast.stmt] = list(self.node.body)
+        for s in todo:
+            for inner in (getattr(s, "body", None), getattr(s, "orelse", None)):
+                if isinstance(inner, list):
+                    out.update((id(x), s) for x in inner)
+                    todo += inner
+        return out
+
+    def owners(self, s: ast.stmt) -> Iterator[ast.stmt]:
+        """The statements around one, innermost first."""
+        while id(s) in self.around:
+            s = self.around[id(s)]
+            yield s
+
+    def live_after(self, names: Iterable[str], loop: ast.stmt) -> bool:
+        """Whether one of the names may be read after a loop before it is bound again."""
+        if not self.uses.knows(loop):  # a pass made it
+            self.uses = Uses(self.node.body, self.leaves)
+        return bool(self.uses.live_after(loop) & self.uses.some(names))
+
+    @cached_property
+    def uses(self) -> Uses:
+        return Uses(self.node.body, self.leaves)
+
+    @cached_property
+    def taken(self) -> set[str]:
+        nodes = asts.walk(self.node.args)
+        names = {n.id for n in nodes if isinstance(n, ast.Name)} | self.arguments
+        for d in self.node.decorator_list:
+            names |= asts.names(d)
+        return names.union(*(leaf.names for leaf in self.every_leaf))
+
+    def fresh(self, want: str) -> str:
+        name, k = want, 1
+        while name in self.taken:
+            k += 1
+            name = f"{want}_{k}"
+        self.taken.add(name)
+        return name
+
+
+def _extents(shape: ast.expr, lengths: set[str]) -> int:
+    """How many numbers a shape has; 0 when that can't be seen."""
+    match shape:
+        case ast.Tuple(items):
+            return len(items)
+        case ast.Name(name) if name in lengths:
+            return 1
+        case ast.Constant(int()) | ast.Subscript(ast.Attribute(_, "shape")) | ast.BinOp():
+            return 1
+        case ast.Call(ast.Name("max" | "len")):
+            return 1
+    return 0
+
+
+def _blocks(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    for s in list(block):
+        for name in ("body", "orelse"):
+            inner = getattr(s, name, None)
+            if isinstance(inner, list) and inner:
+                yield from _blocks(inner)
+    yield block

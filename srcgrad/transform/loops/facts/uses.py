@@ -1,0 +1,141 @@
+"""What happens first to each name in the blocks of a function, found for all names in one walk.
+
+A set of names is an integer, one bit a name: a program of thousands of statements has thousands of
+names, and each loop asks about most of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from srcgrad.transform.loops.facts.leaves import Block, Leaves
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """Of a statement or block: the names surely or maybe read before they are bound in it, those
+    that are surely bound before; those of which some read follows no binding in the same block
+    (`unsure`); and all that it mentions."""
+
+    reads: int = 0
+    writes: int = 0
+    unsure: int = 0
+    mentioned: int = 0
+
+    def then(self, other: First) -> First:
+        """What happens first in this and then another."""
+        reads = self.reads | other.reads & ~self.writes
+        return First(reads, self.writes | other.writes & ~self.reads)
+
+
+class Uses:
+    """The facts of a block, as it was when they were found."""
+
+    def __init__(self, body: Block, leaves: Leaves) -> None:
+        self._leaves = leaves
+        # By identity; the objects are kept, lest another gets the same.
+        self._blocks: dict[int, tuple[Block, First, list[First]]] = {}
+        self._loops: dict[int, int] = {}  # what each iteration may read first
+        self._after: dict[int, tuple[ast.stmt, int]] = {}
+        self._block(body)
+        self._flow(body, 0)
+
+    def some(self, names: Iterable[str]) -> int:
+        """The set of these names; one that is in no statement has no bit."""
+        return self._leaves.some(names)
+
+    def knows(self, s: ast.stmt) -> bool:
+        return id(s) in self._after
+
+    def live_after(self, s: ast.stmt) -> int:
+        """The names that may be read after a statement before they are bound again."""
+        return self._after[id(s)][1]
+
+    def is_read_first(self, block: Block, name: str) -> bool:
+        return bool(self.in_block(block).reads & self.some([name]))
+
+    def is_always_bound_first(self, block: Block, name: str) -> bool:
+        """Whether every read of a name in a block follows a binding in it."""
+        first = self.in_block(block)
+        return not (first.reads | first.unsure) & self.some([name])
+
+    def in_block(self, block: Block) -> First:
+        return self._blocks[id(block)][1]
+
+    # ---- one walk from the inside out ----
+
+    def _names(self, node: ast.AST) -> tuple[int, int]:
+        """What a piece of text reads and what it binds."""
+        leaf = self._leaves.of(node)
+        return leaf.loads, leaf.stores
+
+    def _block(self, block: Block) -> First:
+        each = [self._statement(s) for s in block]
+        rest = [First()]  # of what follows each statement
+        for one in reversed(each):
+            rest.append(one.then(rest[-1]))
+        rest.reverse()
+        reads, writes = rest[0].reads, rest[0].writes
+        unsure = mentioned = 0
+        for one in each:
+            unsure |= one.unsure
+            mentioned |= one.mentioned
+        out = First(reads, writes, unsure & ~writes, mentioned)
+        self._blocks[id(block)] = (block, out, rest)
+        return out
+
+    def _statement(self, s: ast.stmt) -> First:
+        match s:
+            case ast.If(test, body, orelse):
+                tested, bound = self._names(test)
+                arms = self._block(body), self._block(orelse)
+                reads = tested | arms[0].reads | arms[1].reads
+                writes = arms[0].writes & arms[1].writes & ~reads
+                mentioned = tested | bound | arms[0].mentioned | arms[1].mentioned
+                return First(reads, writes, arms[0].unsure | arms[1].unsure, mentioned)
+            case ast.For(target, over, body, orelse):
+                taken, _ = self._names(over)
+                given = self._names(target)
+                inner, other = self._block(body), self._block(orelse)
+                counter = given[1] if isinstance(target, ast.Name) else 0
+                mentioned = taken | given[0] | given[1] | inner.mentioned | other.mentioned
+                unsure = mentioned if orelse else inner.unsure & ~counter
+                reads = taken | (inner.reads | other.reads) & ~counter
+                self._loops[id(s)] = reads
+                return First(reads, 0, unsure, mentioned)
+            case ast.While(test, body, orelse):
+                tested, bound = self._names(test)
+                inner, other = self._block(body), self._block(orelse)
+                mentioned = tested | bound | inner.mentioned | other.mentioned
+                reads = self._loops[id(s)] = tested | inner.reads | other.reads
+                return First(reads, 0, mentioned, mentioned)
+            case ast.AugAssign(ast.Name()):
+                loads, stores = self._names(s)
+                return First(loads | stores, 0, loads | stores, loads | stores)
+            case ast.Assign():
+                loads, stores = self._names(s)
+                return First(loads, stores & ~loads, loads | stores, loads | stores)
+            case _:
+                for name in ("body", "orelse"):
+                    inner_block = getattr(s, name, None)
+                    if isinstance(inner_block, list):
+                        self._block(inner_block)
+                loads, stores = self._names(s)
+                return First(loads, 0, loads | stores, loads | stores)
+
+    # ---- and one from the outside in ----
+
+    def _flow(self, block: Block, around: int) -> None:
+        """`around` are the names that may be read once the block has run."""
+        rest = self._blocks[id(block)][2]
+        for k, s in enumerate(block):
+            inside = rest[k + 1].reads | around & ~rest[k + 1].writes
+            self._after[id(s)] = (s, inside)
+            if isinstance(s, ast.For | ast.While):
+                inside |= self._loops[id(s)]
+            for name in ("body", "orelse"):
+                inner = getattr(s, name, None)
+                if isinstance(inner, list):
+                    self._flow(inner, inside)
