@@ -19,6 +19,7 @@ from srcgrad.analysis.procedures import with_result
 from srcgrad.analysis.resolve import Program, lowered
 from srcgrad.analysis.unit import Spec
 from srcgrad.codegen import writer
+from srcgrad.codegen.printer import LIMIT
 from srcgrad.compiled import Compiled, Request
 from srcgrad.errors import shown_file
 from srcgrad.frontend import source as source_module
@@ -138,7 +139,9 @@ def _header(fn: ir.Function, request: Request) -> list[ast.stmt]:
     )
     known = any(not isinstance(t, ty.Unknown) for t in request.types)
     edit = f"Edit {file.rsplit('/', 1)[-1]}, not this file."
-    lines.append(f"Types: {types}.  {edit}" if known else f"Types: not known.  {edit}")
+    said = f"Types: {types if known else 'not known'}."
+    one = f"{said}  {edit}"
+    lines += [one] if len(one) + 2 <= LIMIT else [said, edit]
     return [Comment(line) for line in lines]
 
 

@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from srcgrad.ir.comments import Blank, Comment
+from srcgrad.ir.comments import Blank, Comment, Place
 
 LIMIT = 99
 
@@ -77,6 +77,11 @@ class Printer:
                 )
             for row in rows:
                 self._line(f"# {row}".rstrip())
+
+    def visit_Place(self, node: Place) -> None:
+        room = max(LIMIT - 4 * self.indentation - 2, 8)
+        fits = len(node.text) <= room
+        self._line(f"# {node.text if fits else node.text[: room - 3] + '...'}")
 
     def visit_Blank(self, node: Blank) -> None:
         self.new_lines = min(max(self.new_lines, 1) + 1, 3)
@@ -255,6 +260,11 @@ class Printer:
 
     def visit_TemplateStr(self, node: Any) -> None:
         self.write(ast.unparse(node))
+
+    def visit_Tuple(self, node: ast.Tuple) -> None:
+        with self.delimit(node) as brackets:
+            brackets.discard = brackets.discard and len(node.elts) > 1
+            self.comma_list(node.elts, len(node.elts) == 1)
 
     def visit_Dict(self, node: ast.Dict) -> None:
         comma, union = self.precedence.Comma, self.precedence.BitOr

@@ -107,7 +107,17 @@ def _statement(tokens: _Tokens, indent: int, limit: int) -> list[str]:
         return _brackets(tokens, indent, limit, last=True, floor=start)
     target = " " * indent + _join(tokens[:start])
     if len(target) + 2 > limit:
-        rows = _long_head(tokens[:start], indent, limit)
+        names = tokens[: start - 1]
+        if not _pairs(names) and tokens[start - 1].text == "=" and _breaks(names):
+            rows = _opened(
+                [_Token("(", spaced=False)],
+                names,
+                [_Token(")", spaced=False), tokens[start - 1]],
+                indent,
+                limit,
+            )
+        else:
+            rows = _long_head(tokens[:start], indent, limit)
         last = f"{rows[-1]} {_join(tokens[start:])}"
         if len(last) <= limit:
             return [*rows[:-1], last]

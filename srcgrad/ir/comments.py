@@ -16,6 +16,11 @@ class Comment(ast.stmt):
         self.text = text
 
 
+class Place(Comment):
+    """Says which statement of the user's the next ones come from, on one line whatever its
+    length."""
+
+
 class Blank(ast.stmt):
     """An empty line."""
 

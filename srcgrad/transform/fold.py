@@ -16,6 +16,7 @@ from srcgrad.ir.comments import Comment
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.fresh import is_fresh
 from srcgrad.transform.silent import is_silent
+from srcgrad.transform.sums import join_sums
 
 _TEMPORARY = re.compile(r"t\d+_bar(_\d+)?")
 _LARGEST = 24  # nodes of an expression that is folded into another
@@ -39,7 +40,8 @@ def fold(function: ast.FunctionDef) -> None:
         _begin(block)
         for s in block:
             if isinstance(s, ast.Assign | ast.AugAssign) and not hasattr(s, "srcgrad_raises"):
-                s.value = asts.changed(s.value, {ast.BinOp: _merged, ast.Subscript: _summed})
+                s.value = _without_copies(s, asts.changed(s.value, _SHORTER))
+        join_sums(block)
 
 
 def _counts(function: ast.FunctionDef) -> tuple[Counter[str], Counter[str]]:
@@ -214,7 +216,10 @@ def _shorter(s: ast.Assign | ast.AugAssign) -> ast.stmt:
 
 def _merged(node: ast.BinOp) -> ast.expr:
     """`2.0 * (0.5 * e) * x` is `e * x`: doubling is exact, and x a float."""
+    node.left, node.right = _uncopied(node.left), _uncopied(node.right)
     match node:
+        case ast.BinOp(ast.Constant(float() as one), ast.Mult(), ast.Constant(float() as other)):
+            return ast.Constant(one * other)
         case ast.BinOp(ast.BinOp(one, ast.Mult(), e), ast.Mult() | ast.MatMult() as op, x) if (
             _is_number(one, 1.0)
         ):
@@ -224,6 +229,20 @@ def _merged(node: ast.BinOp) -> ast.expr:
         case ast.BinOp(two, ast.Mult(), e) if _is_number(two, 2.0):
             return _doubled(e) or node
     return node
+
+
+def _uncopied(node: ast.expr) -> ast.expr:
+    """What is computed with `a.copy()` is computed with a."""
+    match node:
+        case ast.Call(ast.Attribute(e, "copy"), [], []):
+            return e
+    return node
+
+
+def _without_copies(s: ast.Assign | ast.AugAssign, node: ast.expr) -> ast.expr:
+    """What is added to an array, or is an array of its own already, is not copied."""
+    bare = _uncopied(node)
+    return bare if isinstance(s, ast.AugAssign) or is_fresh(bare) else node
 
 
 def _summed(node: ast.Subscript) -> ast.expr:
@@ -245,6 +264,9 @@ def _summed(node: ast.Subscript) -> ast.expr:
     return node
 
 
+_SHORTER: asts.Rules = {ast.BinOp: _merged, ast.Subscript: _summed}
+
+
 def _is_whole(item: ast.expr) -> bool:
     return isinstance(item, ast.Slice) and item.lower is item.upper is item.step is None
 
@@ -256,6 +278,10 @@ def _doubled(node: ast.expr) -> ast.expr | None:
             return ast.Constant(2.0 * c)
         case ast.UnaryOp(ast.USub(), e) if (made := _doubled(e)) is not None:
             return ast.UnaryOp(ast.USub(), made)
+        case ast.BinOp(e, ast.Mult(), ast.Constant(float() as c) as one):
+            if c == 0.5 and not hasattr(one, "decides_dtype"):
+                return e
+            return ast.BinOp(e, ast.Mult(), ast.Constant(2.0 * c))
         case ast.BinOp(e, ast.Mult() | ast.Div() as op, x) if (made := _doubled(e)) is not None:
             return ast.BinOp(made, op, x)
     return None

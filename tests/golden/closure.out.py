@@ -14,8 +14,7 @@ def response_reverse(result_bar, saved):
     # closure.py:6  return np.exp(-damping * t) * np.cos(frequency * t)
     t4_bar = -(result_bar * t1) * np.sin(frequency * t)
     frequency_bar = t4_bar * t
-    t_bar = t4_bar * frequency
-    t_bar += result_bar * t2 * t1 * -response_free.damping
+    t_bar = t4_bar * frequency + result_bar * t2 * t1 * -response_free.damping
     return t_bar, frequency_bar
 
 

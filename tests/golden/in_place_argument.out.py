@@ -21,7 +21,7 @@ def normalise_reverse(result_bar, saved):
     t4 = x.copy()
     x[...] = x_saved
     x_bar += t3_bar / t2
-    x_bar += 2.0 * (np.sum(-t3_bar * t4 / t2) * 0.5 / t2) * x
+    x_bar += np.sum(-t3_bar * t4 / t2) / t2 * x
     # in_place_argument.py:5  x -= np.mean(x)
     x_bar += np.sum(-x_bar) / x.size
     return None

@@ -38,8 +38,7 @@ def wave_grad(u, c, steps):
         after, after_bar = after_tape.pop()
         now, now_bar = now_tape.pop()
         before, before_bar = before_tape.pop()
-        # leapfrog_swap.py:9  after[1:-1] = 2.0 * now[1:-1] - before[1:-1] + c * (now[2:] - 2.0
-        #     *...
+        # leapfrog_swap.py:9  after[1:-1] = 2.0 * now[1:-1] - before[1:-1] + c * (now[2:] - 2.0 ...
         t10_bar = after_bar[1:-1].copy()
         after_bar[1:-1] = 0.0
         c_bar += np.sum(t10_bar * t2)

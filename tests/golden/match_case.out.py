@@ -20,12 +20,10 @@ def area_grad(shape, size):
     # ---- reverse sweep ----
     if branch:
         # match_case.py:7  return math.pi * size * size
-        size_bar = math.pi * size
-        size_bar += size * math.pi
+        size_bar = 2.0 * size * math.pi
     else:
         size_bar = 0.0
         if branch_2:
             # match_case.py:9  return ratio * size * size
-            size_bar += ratio * size
-            size_bar += size * ratio
+            size_bar += 2.0 * size * ratio
     return float(size_bar)

@@ -16,6 +16,7 @@ def potential_grad(positions, masses):
             t2 = masses[i] * masses[j] / t1
             t2_tape.append(t2)
     # ---- reverse sweep ----
+    energy_bar = 1.0
     masses_bar = np.zeros(masses.shape, masses.dtype)
     positions_bar = np.zeros(positions.shape, positions.dtype)
     for i in range(len(masses) - 1, -1, -1):
@@ -24,9 +25,8 @@ def potential_grad(positions, masses):
             t1 = t1_tape.pop()
             offset = offset_tape.pop()
             # n_body.py:9  energy -= masses[i] * masses[j] / np.sqrt(offset @ offset + 0.01)
-            t2_bar = -1.0
-            offset_bar = 2.0 * (-t2_bar * t2 / t1 * 0.5 / t1) * offset
-            t4_bar = t2_bar / t1
+            offset_bar = energy_bar * t2 / t1 / t1 * offset
+            t4_bar = -energy_bar / t1
             masses_bar[j] += t4_bar * masses[i]
             masses_bar[i] += t4_bar * masses[j]
             # n_body.py:8  offset = positions[i] - positions[j]

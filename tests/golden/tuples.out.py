@@ -21,14 +21,12 @@ def rotate_reverse(result_bar, saved):
     x_bar = t3_bar * s
     s_bar = t3_bar * x
     t2_bar = result_bar[0]
-    t7_bar = -t2_bar
-    y_bar += t7_bar * s
-    s_bar += t7_bar * y
+    y_bar -= t2_bar * s
+    s_bar -= t2_bar * y
     x_bar += t2_bar * c
     c_bar += t2_bar * x
     # tuples.py:6  c, s = np.cos(angle), np.sin(angle)
-    angle_bar = s_bar * np.cos(angle)
-    angle_bar -= c_bar * np.sin(angle)
+    angle_bar = s_bar * np.cos(angle) - c_bar * np.sin(angle)
     return (x_bar, y_bar), angle_bar
 
 
@@ -49,14 +47,12 @@ def rotate_reverse_2(result_bar, saved):
     x_bar = t3_bar * s
     s_bar = t3_bar * x
     t2_bar = result_bar[0]
-    t7_bar = -t2_bar
-    y_bar += t7_bar * s
-    s_bar += t7_bar * y
+    y_bar -= t2_bar * s
+    s_bar -= t2_bar * y
     x_bar += t2_bar * c
     c_bar += t2_bar * x
     # tuples.py:6  c, s = np.cos(angle), np.sin(angle)
-    angle_bar = s_bar * np.cos(angle)
-    angle_bar -= c_bar * np.sin(angle)
+    angle_bar = s_bar * np.cos(angle) - c_bar * np.sin(angle)
     return (x_bar, y_bar), angle_bar
 
 

@@ -27,8 +27,7 @@ def smooth_then_fit_grad(x, a):
         t7_bar = y_bar[i]
         y_bar[i] = 0.0
         x_bar[i] += t7_bar * (1.0 - a)
-        a_bar -= t7_bar * x[i]
-        a_bar += t7_bar * t1
+        a_bar += t7_bar * t1 - t7_bar * x[i]
         y_bar[i - 1] += t7_bar * a
     # two_loops.py:6  y[0] = x[0]
     t13_bar = y_bar[0]

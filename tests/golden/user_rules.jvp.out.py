@@ -32,7 +32,7 @@ def doubled_rule_forward(g, out, x):
 
 
 def doubled_rule_reverse(result_bar, saved):
-    # user_rules.py:57  made = g * 2.0  # a statement more than is written out: this rule is ...
+    # user_rules.py:57  made = g * 2.0  # a statement more than is written out: this rule is called
     g_bar = result_bar * 2.0
     return g_bar
 

@@ -13,7 +13,7 @@ def spherical_vjp(cotangent, r, theta, phi):
     t5 = np.cos(theta)
     result = np.array([r * t1 * t2, r * t3 * t4, r * t5])
     # ---- reverse sweep ----
-    # vector_output.py:5  return np.array([r * np.sin(theta) * np.cos(phi), r * np.sin(theta)...
+    # vector_output.py:5  return np.array([r * np.sin(theta) * np.cos(phi), r * np.sin(theta) * ...
     t10_bar = cotangent[2]
     r_bar = t10_bar * t5
     theta_bar = -(t10_bar * r) * np.sin(theta)

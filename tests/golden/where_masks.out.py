@@ -9,7 +9,7 @@ def safe_log_grad(x):
     t2 = np.maximum(x, 1e-300)
     t3 = np.log(t2)
     # ---- reverse sweep ----
-    # where_masks.py:5  return np.sum(np.where(x > 0.0, np.log(np.maximum(x, 1e-300)) * x, -(...
+    # where_masks.py:5  return np.sum(np.where(x > 0.0, np.log(np.maximum(x, 1e-300)) * x, -(x**...
     x_bar = np.where(t1, 0.0, -np.where(t1, 0.0, 1.0) * 2.0 * x)
     x_bar += np.where(t1, t3, 0.0)
     t2_bar = x / t2

@@ -88,7 +88,9 @@ class Adjoints(Base):
             return
         if isinstance(t, ty.Number):
             if adj.waiting is None:
-                self.emit(syn.augment(self.bar(name), ast.Add(), node))
+                added = syn.augment(self.bar(name), ast.Add(), node)
+                added.srcgrad_number = True  # type: ignore[attr-defined]
+                self.emit(added)
                 return
             # One statement: the contribution may read the variable that is about to be bound.
             adj.waiting = syn.add(adj.waiting, node)
@@ -210,11 +212,18 @@ class Adjoints(Base):
         if adj is not None and adj.nothing:
             self.full(name)
         if adj is not None and adj.waiting is not None and uses > 1:
-            if not isinstance(adj.waiting, ast.Name | ast.Constant) and not _literal(adj.waiting):
+            if not self.is_short(adj.waiting, self.unit.type(name)):
                 self.settle(name)
         node = self.value(name)
         self.state.pop(name, None)
         return node
+
+    def is_short(self, node: ast.expr, t: ty.Type) -> bool:
+        """Whether a cotangent that is read several times needs no name; the minus before that of
+        a number goes where it is added."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Name):
+            return isinstance(t, ty.Number) and isinstance(node.op, ast.USub)
+        return isinstance(node, ast.Name | ast.Constant) or _literal(node)
 
     def take_full(self, name: str) -> ast.expr:
         self.full(name)

@@ -11,6 +11,7 @@ from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.ir.comments import Place
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
@@ -171,12 +172,10 @@ class Base:
         file = loc.file.replace("\\", "/").rsplit("/", 1)[-1]
         if file.startswith("<"):
             file = "cell"
-        text = f"{file}:{loc.line}  {source}"
-        limit = 90
-        shown = text if len(text) <= limit else text[: limit - 3] + "..."
+        shown = f"{file}:{loc.line}  {source}"
         last = next((s for s in reversed(self.out) if isinstance(s, syn.Comment)), None)
         if last is None or last.text != shown:
-            place = syn.Comment(shown)
+            place = Place(shown)
             place.srcgrad_place = loc.line  # type: ignore[attr-defined]
             self.out.append(place)
 

@@ -26,7 +26,7 @@ def rates_forward(
 
 def rates_reverse(result_bar: Any, saved: Any) -> Any:
     decline, feeding, hares, lynxes, growth, hunting = saved
-    # model.py:11  return hares * (growth - hunting * lynxes), lynxes * (feeding * hares - de...
+    # model.py:11  return hares * (growth - hunting * lynxes), lynxes * (feeding * hares - decline)
     t3_bar = result_bar[1]
     lynxes_bar = t3_bar * (feeding * hares - decline)
     t4_bar = t3_bar * lynxes
@@ -36,9 +36,8 @@ def rates_reverse(result_bar: Any, saved: Any) -> Any:
     t2_bar = result_bar[0]
     hares_bar += t2_bar * (growth - hunting * lynxes)
     t6_bar = t2_bar * hares
-    t7_bar = -t6_bar
-    hunting_bar = t7_bar * lynxes
-    lynxes_bar += t7_bar * hunting
+    hunting_bar = -t6_bar * lynxes
+    lynxes_bar -= t6_bar * hunting
     return hares_bar, lynxes_bar, t6_bar, hunting_bar, decline_bar, feeding_bar
 
 
@@ -99,8 +98,7 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
             t13_bar = hares_bar * (h / 6.0)
             e_bar = t13_bar * 2.0
             c_bar = t13_bar * 2.0
-            # model.py:31  p, q = rates(hares + h * e, lynxes + h * f, growth, hunting, decline,
-            #     feed...
+            # model.py:31  p, q = rates(hares + h * e, lynxes + h * f, growth, hunting, decline,...
             t18_bar, t19_bar, t20_bar, t21_bar, t22_bar, t23_bar = rates_reverse(
                 (t13_bar, t7_bar), saved_4
             )
