@@ -177,10 +177,8 @@ class _Point:
         """Fresh arguments with these values for the chosen ones."""
         args, kwargs = list(trees.copied(self.args)), trees.copied(self.kwargs)
         for w, value in zip(self.wrt, chosen, strict=True):
-            if isinstance(w, int):
-                args[w] = value
-            else:
-                kwargs[w] = value
+            held: Any = args if isinstance(w, int) else kwargs
+            held[w] = value
         return args, kwargs
 
     def call(self, chosen: Sequence[Any]) -> Any:
@@ -202,12 +200,14 @@ def _positions(
     f: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], wrt: Wrt
 ) -> tuple[int | str, ...]:
     """`wrt` as a tuple of positions, and of names for arguments given by name."""
+    import srcgrad as sg
+
     found: list[int | str] = []
     for w in wrt if isinstance(wrt, tuple) else (wrt,):
         if isinstance(w, str) and w not in kwargs:
-            found.append(list(inspect.signature(f).parameters).index(w))
-        else:
-            found.append(w + len(args) if isinstance(w, int) and w < 0 else w)
+            sg.vjp(f, wrt=w)  # raises where f has no such parameter
+            w = list(inspect.signature(f).parameters).index(w)
+        found.append(w + len(args) if isinstance(w, int) and w < 0 else w)
     return tuple(found)
 
 

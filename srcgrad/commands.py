@@ -78,8 +78,12 @@ def _reported() -> Iterator[None]:
     try:
         yield
     except SrcgradError as error:
-        _err.print(Text("error: ", "bold red") + Text(str(error)), soft_wrap=True)
+        _say(error)
         raise typer.Exit(exit_code(error)) from None
+
+
+def _say(error: Exception) -> None:
+    _err.print(Text("error: ", "bold red") + Text(str(error)), soft_wrap=True)
 
 
 def exit_code(error: SrcgradError) -> int:
@@ -132,7 +136,7 @@ def show(
     stage: Annotated[Stage | None, typer.Option(help="One pass of the compiler.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page that needs no network.")] = None,
     pager: Annotated[bool, typer.Option(help="Page long output.")] = True,
-    width: Annotated[int, typer.Option(help="Columns of the output.")] = 0,
+    width: Annotated[int | None, typer.Option(min=20, help="Columns of the output.")] = None,
 ) -> None:
     """Show a function beside its derivative."""
     from srcgrad.show.stages import stage as stage_text
@@ -196,8 +200,12 @@ def _page(job: jobs.Job, file: Path) -> None:
     modes = [job.mode, *(m for m in jobs.MODES if m != job.mode)]
     known = [replace(job, mode=mode) for mode in modes]
     plain = [replace(job, mode=mode, types=(), guess=False, known=False) for mode in modes]
-    file.write_text(page(view([*known, *plain])), encoding="utf-8")
+    seen = view([*known, *plain])
+    with jobs.writing(file):
+        file.write_text(page(seen), encoding="utf-8")
     _out.print(f"written to {file}", soft_wrap=True)
+    if seen.variants[0].error is not None:
+        raise seen.variants[0].error
 
 
 # ---- check ---------------------------------------------------------------------
@@ -224,6 +232,7 @@ def check(
         positional, named = jobs.arguments(args, fn) if args else jobs.samples(fn, types, seed)
         chosen = jobs.wrt_of(wrt) if wrt else jobs.floating(fn, positional, named)
         modes = ("reverse", "forward") if mode == "both" else (mode,)
+        jobs.called(fn, positional, named)
         check_grads(fn, positional, chosen, order, modes, named, tol=tol, seed=seed)
     orders = "first derivatives" if order == 1 else f"derivatives up to order {order}"
     name = getattr(fn, "__name__", target)
@@ -313,8 +322,10 @@ def build(
             _err.print(f"stale: {names}; run srcgrad build", soft_wrap=True)
             raise typer.Exit(FAILED)
         return
-    for one in made:
-        _out.print(f"{'written  ' if one.write() else 'unchanged'} {one.shown}", soft_wrap=True)
+    with _reported():
+        for one in made:
+            done = "written  " if one.write() else "unchanged"
+            _out.print(f"{done} {one.shown}", soft_wrap=True)
 
 
 def _diff(text: str) -> None:

@@ -213,7 +213,8 @@ def describe(thing: Any, *, place: bool = True) -> str:
         return thing
     name = getattr(thing, "__qualname__", None) or getattr(thing, "__name__", None)
     if not isinstance(name, str):
-        return f"a {type(thing).__name__} object"
+        kind = type(thing).__name__
+        return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} object"
     code = getattr(thing, "__code__", None)
     if code is not None:
         where = f" ({shown_file(code.co_filename)}:{code.co_firstlineno})" if place else ""

@@ -6,7 +6,10 @@ Owns the way from what a person writes to a `pipeline.Request`.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,12 +57,12 @@ class Job:
         types = self._types(derivative._primal)
         check_types(derivative._primal, derivative._items, types)
         wrt = tuple(dict.fromkeys(i.param for i in derivative._items))
-        if len(wrt) != len(derivative._items) or any(
-            i.position is not None or i.key is not None for i in derivative._items
-        ):
+        if any(i.position is not None or i.key is not None for i in derivative._items):
             raise ArgumentError(
                 "wrt names an item of *args or **kwargs: name the parameter itself"
             )
+        if len(wrt) != len(derivative._items):
+            raise ArgumentError("wrt names a parameter twice")
         _, target = derivative._primal.for_types(types)
         single = isinstance(self.wrt, int | str)
         return pipeline.Request(target, self.mode, wrt, types, self.aux, single)
@@ -67,11 +70,7 @@ class Job:
     def _types(self, primal: Any) -> tuple[ty.Type, ...]:
         params = primal.signature.parameters
         given = dict(self.types)
-        unknown = [name for name in given if name not in params]
-        if unknown:
-            raise ArgumentError(
-                f"{primal.name} has no parameter {unknown[0]!r} (it has {', '.join(params)})"
-            )
+        _known_names(given, params, primal.name)
         bound = dict(zip(params, primal.full(()), strict=False))
         return tuple(
             probe.type_of(bound[name]) if name in bound else given.get(name) or self._known(p)
@@ -89,6 +88,15 @@ class Job:
         if not self.guess or param.default is param.empty:
             return ty.UNKNOWN
         return _wide(probe.type_of(param.default))
+
+
+def _known_names(given: Iterable[str], params: Iterable[str], function: str) -> None:
+    known = list(params)
+    for name in given:
+        if name not in known:
+            raise ArgumentError(
+                f"{function} has no parameter {name!r} (it has {', '.join(known)})"
+            )
 
 
 def _evaluated(annotation: str, fn: Any) -> Any:
@@ -156,7 +164,7 @@ def arguments(text: str, fn: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     names = {**getattr(fn, "__globals__", {}), "np": np, "math": math}
     try:
         found = eval(f"(lambda *args, **kwargs: (args, kwargs))({text})", names)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ArgumentError(
             f"the arguments {text!r} can't be evaluated: {type(error).__name__}: {error}"
         ) from None
@@ -166,12 +174,54 @@ def arguments(text: str, fn: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 def bound_arguments(fn: Any, args: Any, kwargs: Any) -> dict[str, Any]:
     """The arguments of a call by parameter, defaults included."""
+    signature = _signature(fn)
     try:
-        bound = _signature(fn).bind(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
     except TypeError as error:
-        raise ArgumentError(str(error)) from None
+        name = getattr(fn, "__name__", "the function")
+        raise ArgumentError(f"the arguments don't fit {name}{signature}: {error}") from None
     bound.apply_defaults()
     return dict(bound.arguments)
+
+
+def called(fn: Any, args: Any, kwargs: Any) -> None:
+    """Calls the function once: what it raises at a point is no fault of its derivative.
+
+    >>> def f(x):
+    ...     return x[0]
+    >>> called(f, (2.0,), {})
+    Traceback (most recent call last):
+        ...
+    srcgrad.errors.ArgumentError: f raises TypeError at these arguments: 'float' object is not ...
+
+    Raises: ArgumentError.
+    """
+    bound_arguments(fn, args, kwargs)
+    try:
+        fn(*args, **kwargs)
+    except (Exception, SystemExit) as error:
+        name = getattr(fn, "__name__", "the function")
+        raise ArgumentError(
+            f"{name} raises {type(error).__name__} at these arguments: {error}"
+        ) from error
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """Around writing a file that was asked for.
+
+    >>> with writing(Path("/")):
+    ...     Path("/").write_text("")
+    Traceback (most recent call last):
+        ...
+    srcgrad.errors.ArgumentError: / can't be written: Is a directory
+
+    Raises: ArgumentError.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise ArgumentError(f"{file} can't be written: {error.strerror or error}") from None
 
 
 def samples(fn: Any, types: str, seed: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -180,6 +230,7 @@ def samples(fn: Any, types: str, seed: int) -> tuple[tuple[Any, ...], dict[str, 
     Raises: ArgumentError when a parameter has none of them.
     """
     given = parse_types(types)
+    _known_names(given, _signature(fn).parameters, getattr(fn, "__name__", "the function"))
     rng = np.random.default_rng(seed)
     job = Job(fn)
     named: dict[str, Any] = {}

@@ -69,11 +69,11 @@ def _similar(owner: Any, name: str) -> list[str]:
 def _module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
-    except Exception as error:  # whatever the user's module does when it is imported
+    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
         raise _failed(name, error) from error
 
 
-def _failed(name: str, error: Exception) -> TargetNotFound:
+def _failed(name: str, error: BaseException) -> TargetNotFound:
     why = f"{type(error).__name__}: {error}"
     missing = isinstance(error, ModuleNotFoundError) and error.name in (name, name.split(".")[0])
     if missing:
@@ -127,7 +127,7 @@ def _alone(file: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise _failed(shown_file(str(file)), error) from error
     return module

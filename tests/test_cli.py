@@ -255,3 +255,50 @@ def test_targets_are_completed_without_importing(place):
     assert targets("climodel.py:lo") == ["climodel.py:loss"]
     assert targets("climodel:Mod") == ["climodel:Model.energy"]
     assert targets("crash:") == ["crash:go"]
+
+
+# ---- what goes wrong outside the compiler ----------------------------------------
+
+
+@pytest.mark.parametrize("statement", ["raise SystemExit(3)", "import sys; sys.exit()"])
+def test_a_module_that_exits_is_a_target_that_is_not_there(place, statement):
+    Path("leaves.py").write_text(statement + "\n")
+    for target in ("leaves:f", "leaves.py:f"):
+        done = run("show", target)
+        assert done.exit_code == MISSING
+        assert "leaves can't be imported: SystemExit" in done.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["show", "climodel:loss", "--wrt", "x,x"], "wrt names a parameter twice"),
+        (["show", "climodel:loss", "--args", "1, 2, 3, 4"], "the arguments don't fit loss(x, w"),
+        (["show", "climodel:loss", "--args", "exit()"], "can't be evaluated: SystemExit"),
+        (["show", "climodel:loss", "--width", "-1"], "--width"),
+        (["show", "climodel:loss", "--html", "no/page.html"], "can't be written: No such file"),
+        (["show", "climodel:loss", "--html", "."], "can't be written: Is a directory"),
+        (["check", "climodel:loss", "--args", "1.0", "--wrt", "q"], "loss has no parameter 'q'"),
+        (["check", "climodel:loss", "--args", "'abc'", "--wrt", "w"], "loss raises"),
+        (["check", "climodel:typed", "--args", "1.0"], "the arguments don't fit typed(a: float"),
+        (["check", "climodel:typed", "--types", "q=int"], "typed has no parameter 'q'"),
+        (["build", "climodel:typed", "-o", "."], "can't be the output"),
+        (["build", "climodel:typed", "-o", "file/a.py"], "can't be "),
+        (["build", "climodel:typed", "-o", "climodel.py"], "srcgrad didn't write what is in it"),
+        (["build", "climodel:typed", "-o", "a.py", "--name", "class"], "isn't a name"),
+    ],
+)
+def test_what_was_asked_for_and_cannot_be_done(place, arguments, said):
+    (place / "file").write_text("no directory\n")
+    before = (place / "climodel.py").read_text()
+    done = run(*arguments)
+    assert done.exit_code == USAGE, done.output
+    assert said in " ".join(done.output.split())
+    assert (place / "climodel.py").read_text() == before
+
+
+def test_a_page_of_a_refusal_is_written_and_says_so(place):
+    done = run("show", "climodel:refused", "--html", "page.html")
+    assert done.exit_code == REFUSED
+    assert "climodel.py:20" in done.output
+    assert "UnsupportedSyntax" in Path("page.html").read_text(encoding="utf-8")

@@ -17,6 +17,7 @@ Owns the names of the settings and the messages about them.
 from __future__ import annotations
 
 import difflib
+import keyword
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -126,6 +127,7 @@ def single(
         raise ConfigError("there is no output", fixes=["write --output file.py"])
     if name is not None and len(functions) > 1:
         raise ConfigError("a name is for one function", fixes=["use [tool.srcgrad] for several"])
+    _name(name, "--name")
     parsed = tuple(parse_types(types).items())
     targets = tuple(
         Target(function, _mode(mode, "--mode"), wrt, parsed, name) for function in functions
@@ -157,14 +159,20 @@ def _output(file: Path, pairs: Sequence[tuple[Target, Options]]) -> Output:
 
 
 def _target(entry: Mapping[str, Any], where: str) -> Target:
-    name = entry.get("name")
-    if name is not None and not (isinstance(name, str) and name.isidentifier()):
-        raise ConfigError(f"name in {where} isn't a name for a function: {name!r}")
+    name = _name(entry.get("name"), where)
     mode = _mode(entry.get("mode", "grad"), where)
     types = _types(entry.get("types", {}), where)
     function = _text(entry, "function", where)
     aux = _flag(entry.get("has_aux", False), "has_aux", where)
     return Target(function, mode, _wrt(entry.get("wrt", 0), where), types, name, aux)
+
+
+def _name(name: Any, where: str) -> str | None:
+    if name is None:
+        return None
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        raise ConfigError(f"name in {where} isn't a name for a function: {name!r}")
+    return name
 
 
 def _mode(mode: Any, where: str) -> str:
