@@ -1,4 +1,4 @@
-"""How fast compiled gradients are: `python docs/speed.py` prints the table of the README.
+"""How fast compiled gradients are: `python docs/speed.py` prints the table of docs/numba.md.
 
 Each function is written once; its adjoint is written by hand beside it, compiled the same way.
 Times are the least processor times of several rounds in one process, in turns.
