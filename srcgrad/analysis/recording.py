@@ -16,6 +16,7 @@ from srcgrad.analysis.record.again import SHAPE
 from srcgrad.analysis.record.callees import written_by
 from srcgrad.analysis.record.checkpoint import State, states_of
 from srcgrad.analysis.record.control import Control, Instrument, reversed_, upward_exposed
+from srcgrad.analysis.record.invariants import Invariants
 from srcgrad.analysis.record.needs import Needs, NeedsTable, saved_name
 from srcgrad.analysis.record.placement import Save, bound_before, place
 from srcgrad.analysis.record.tracking import tracked_classes
@@ -49,6 +50,7 @@ class Recording:
     states: dict[int, State] = field(default_factory=dict)  # of checkpointed loops
     # checkpointed loop -> memory classes whose contents at its entry are read before it
     rewound: dict[int, set[str]] = field(default_factory=dict)
+    invariants: Invariants = field(init=False)  # numbers that loops bind, the same each time
 
     def is_tracked(self, name: str) -> bool:
         """Whether a memory variable's shadow is made in the forward sweep, where the array is."""
@@ -114,6 +116,7 @@ class _Flow:
         self.cache: dict[int, Needs] = known or {}
         self.heads: dict[int, Live] = {}  # what is live at the head of each loop
         self.exposed: dict[int, set[str]] = {}  # what an iteration reads of earlier ones
+        found.invariants = Invariants(found.unit, frozenset(found.states))
 
     def run(self) -> None:
         start: Live = frozenset()
@@ -268,6 +271,8 @@ class _Flow:
     def overwritten(self, stmt: ir.Stmt, names: Iterable[str], live: Live) -> Live:
         """Keep what is still needed of variables that a statement binds."""
         for name in names:
+            if name in live and self.found.invariants.has(name):
+                continue
             if name in live:
                 self.valued.setdefault(stmt.sid, set()).add(name)
             if name in live or SHAPE + name in live:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 
 from srcgrad.ir import asts
+from srcgrad.ir.comments import Comment
 from srcgrad.transform import dead
 from srcgrad.transform import syntax as syn
 
@@ -27,7 +28,11 @@ def clear_empty(function: ast.FunctionDef) -> None:
     for block in syn.blocks(function.body):
         if any(isinstance(s, _NESTS) and dead.is_empty(s.body) for s in block):
             dead.eliminate(function)
-            return
+            break
+    body = function.body
+    for k in range(len(body) - 1, 0, -1):
+        if all(isinstance(s, Comment) and s.text.startswith("----") for s in body[k - 1 : k + 1]):
+            del body[k - 1]
 
 
 def drop_unread(reverse: ast.FunctionDef) -> None:

@@ -6,7 +6,6 @@ import numpy as np
 
 def capped_sum_grad(prices, cap):
     # ---- forward sweep ----
-    t1_tape = []
     total = 0.0
     trips = 0
     left = 0
@@ -19,7 +18,6 @@ def capped_sum_grad(prices, cap):
             left = 2
             break
         t1 = p * p / cap
-        t1_tape.append(t1)
         total += t1
     # ---- reverse sweep ----
     cap_bar = 0.0
@@ -29,7 +27,7 @@ def capped_sum_grad(prices, cap):
         p_bar = 0.0
         if not p < 0.0:
             if left != 2:
-                t1 = t1_tape.pop()
+                t1 = p * p / cap
                 # break_continue.py:11  total = total + p * p / cap
                 cap_bar -= t1 / cap
                 p_bar += 2.0 / cap * p

@@ -7,8 +7,8 @@ import numpy as np
 
 def negative_log_likelihood_grad(F, Q, R, measurements):
     # ---- forward sweep ----
-    t1_tape, P_tape, innovation_tape, S_tape = [], [], [], []
-    gain_tape, x_1_tape, P_1_tape, t2_tape = [], [], [], []
+    t1_tape, P_tape, innovation_tape, gain_tape = [], [], [], []
+    x_1_tape, P_1_tape = [], []
     n = F.shape[0]
     x_1 = np.zeros(n)
     P_1 = np.eye(n)
@@ -22,15 +22,12 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
         innovation = z - x[0]
         innovation_tape.append(innovation)
         S = P[0, 0] + R
-        S_tape.append(S)
         gain = P[:, 0] / S
         gain_tape.append(gain)
         x_1_tape.append(x_1)
         x_1 = x + gain * innovation
         P_1_tape.append(P_1)
         P_1 = P - np.outer(gain, P[0])
-        t2 = innovation * innovation / S
-        t2_tape.append(t2)
     # ---- reverse sweep ----
     F_bar = np.zeros(F.shape, F.dtype)
     P_1_bar = np.zeros(P_1.shape, P_1.dtype)
@@ -38,12 +35,12 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
     R_bar = 0.0
     x_1_bar = np.zeros(x_1.shape, x_1.dtype)
     for i in range(len(measurements) - 1, -1, -1):
-        t2 = t2_tape.pop()
         gain = gain_tape.pop()
-        S = S_tape.pop()
         innovation = innovation_tape.pop()
         P = P_tape.pop()
         t1 = t1_tape.pop()
+        S = P[0, 0] + R
+        t2 = innovation * innovation / S
         # kalman.py:17  total += 0.5 * (np.log(S) + innovation * innovation / S)
         S_bar = -0.5 * t2 / S
         innovation_bar = 1.0 / S * innovation

@@ -6,24 +6,22 @@ import numpy as np
 
 def potential_grad(positions, masses):
     # ---- forward sweep ----
-    offset_tape, t1_tape, t2_tape = [], [], []
+    offset_tape, t1_tape = [], []
     for i in range(len(masses)):
         for j in range(i):
             offset = positions[i] - positions[j]
             offset_tape.append(offset)
             t1 = np.sqrt(offset @ offset + 0.01)
             t1_tape.append(t1)
-            t2 = masses[i] * masses[j] / t1
-            t2_tape.append(t2)
     # ---- reverse sweep ----
     energy_bar = 1.0
     masses_bar = np.zeros(masses.shape, masses.dtype)
     positions_bar = np.zeros(positions.shape, positions.dtype)
     for i in range(len(masses) - 1, -1, -1):
         for j in range(i - 1, -1, -1):
-            t2 = t2_tape.pop()
             t1 = t1_tape.pop()
             offset = offset_tape.pop()
+            t2 = masses[i] * masses[j] / t1
             # n_body.py:9  energy -= masses[i] * masses[j] / np.sqrt(offset @ offset + 0.01)
             offset_bar = energy_bar * t2 / t1 / t1 * offset
             t4_bar = -energy_bar / t1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -90,6 +90,7 @@ def _has_outline(t: ty.Type) -> bool:
 
 
 _AGAIN = frozenset(["neg", "pos", "add", "sub", "mul"])
+_SIMPLE = (min, max, abs, int, float, len)
 
 
 def computed_again(found: Recording, sid: int) -> bool:
@@ -104,14 +105,27 @@ def computed_again(found: Recording, sid: int) -> bool:
 
 
 def _is_cheap(unit: Unit, stmt: ir.Assign) -> bool:
+    """Whether an expression costs about what a tape does: more of them do where no compiler
+    keeps numbers in registers, and a forward loop may become superfluous."""
     match stmt.value:
+        case ir.Op("truediv" | "pow" as op, args) if not unit.program.reruns:
+            square = op == "truediv" or args[1] in (ir.Const(2), ir.Const(2.0), ir.Const(3))
+            return square and _of_numbers(unit, args)
         case ir.Op(op, args):
-            return op in _AGAIN and all(isinstance(unit.facts.of(a), ty.Number) for a in args)
+            return op in _AGAIN and _of_numbers(unit, args)
+        case ir.Call(ir.Global(value=fn), args, ()) if not unit.program.reruns:
+            return any(fn is f for f in _SIMPLE) and _of_numbers(unit, args)
         case ir.Index(obj, key):
             stored = isinstance(obj, ir.Var) and unit.fx.stored(obj.name)
             return isinstance(unit.facts.of(obj), ty.Array) and unit.basic(key) and not stored
         case _:
             return False
+
+
+def _of_numbers(unit: Unit, args: Iterable[ir.Atom | ir.Star]) -> bool:
+    atoms = [a for a in args if not isinstance(a, ir.Star)]
+    kinds = [unit.facts.of(a) for a in atoms]
+    return len(atoms) == len(kinds) and all(isinstance(t, ty.Number | ty.Literal) for t in kinds)
 
 
 def _at_hand(found: Recording, a: ir.Atom, stmt: ir.Assign) -> bool:
@@ -131,12 +145,13 @@ def _at_hand(found: Recording, a: ir.Atom, stmt: ir.Assign) -> bool:
         return any(d.sid in unit.loops[stmt.sid] for d in defs)
     if len(defs) != 1:
         return False
-    if not unit.loops[defs[0].sid]:
+    if not unit.loops[defs[0].sid] or found.invariants.has(a.name):
         return True
     here, there = unit.place[stmt.sid], unit.place[defs[0].sid]
     if here[:-1] != there[:-1] or here[-1][0] != there[-1][0] or there >= here:
         return False
-    return any(s.var == a.name and s.when == "again" for s in found.saves.get(defs[0].sid, ()))
+    kept = [s for s in found.saves.get(defs[0].sid, ()) if s.var == a.name and not s.outline]
+    return any(s.when in ("again", "after") for s in kept)
 
 
 def _inside(unit: Unit, sid: int, consumer: int) -> bool:

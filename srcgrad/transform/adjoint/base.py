@@ -58,10 +58,16 @@ class Base:
         """An atom as the reverse sweep reads it; cheap temporaries are computed again."""
         if isinstance(a, ir.Var):
             again = self.found.needs.again(a.name)
-            if again is None:
+            if again is None or self.is_bound_again(again):
                 return syn.name(self.text.var(a.name))
             return self.again(again.value)
         return self.module.atom(a)
+
+    def is_bound_again(self, stmt: ir.Assign) -> bool:
+        """Whether the head of the reverse of a block binds a variable anew, for its value is read
+        where nothing else may stand."""
+        saves = self.found.saves.get(stmt.sid, ())
+        return any(s.var == stmt.target.name and s.when in ("again", "after") for s in saves)
 
     def again(self, expr: ir.Expr) -> ast.expr:
         """An expression over atoms as the reverse sweep reads them."""

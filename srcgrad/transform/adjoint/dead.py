@@ -118,6 +118,8 @@ class _Dropping:
             return False
         if stmt.inplace is not None and self.is_shared(stmt.target.name):
             return False
+        if self.runs_again(stmt):
+            return True
         match expr:
             case ir.Var() | ir.Const() | ir.Global() | ir.Closure() | ir.Opaque() | ir.Build():
                 return True
@@ -141,6 +143,21 @@ class _Dropping:
         if isinstance(target, Library) and target.entry.pure and not writes_argument(target):
             return _never_raises(unit, expr, target) or self.fits(stmt)
         return isinstance(target, Construct)
+
+    def runs_again(self, stmt: ir.Assign) -> bool:
+        """Whether the reverse sweep computes the same once more, with the same errors."""
+        if self.found is None:
+            return False
+        name = stmt.target.name
+        if any(s.when == "again" and s.var == name for s in self.found.saves.get(stmt.sid, ())):
+            return True
+        readers = self.unit.readers.get(name, ())
+        folded = stmt.target.is_temp and self.found.needs.again(name) is not None
+        return (
+            folded
+            and bool(readers)
+            and all(isinstance(r, ir.Assign) and self.runs_again(r) for r in readers)
+        )
 
     def is_shared(self, name: str) -> bool:
         """Whether a variable's memory may be read under another name, here or by the caller."""
@@ -248,11 +265,25 @@ class _Dropping:
         if len(made) != 1 or not self.comes_before(made[0], stmt):
             return False
         shape = unit.facts.of(operand)
-        return any(
+        return self.is_multiplied(made[0], shape) or any(
             term.entry.kind == "elementwise" and same_shape(unit.facts.of(a), shape)
             for term in self.terms(made[0])
             for a in term.reads
             if isinstance(a, ir.Var)
+        )
+
+    def is_multiplied(self, made: ir.Stmt, shape: ty.Type) -> bool:
+        """Whether the cotangent of a vector X @ b is multiplied by X.T."""
+        target = self.unit.facts.targets.get(made.sid)
+        name = target.entry.name.rpartition(".")[2] if isinstance(target, Library) else ""
+        if name not in ("matmul", "dot") or not isinstance(made, ir.Assign):
+            return False
+        kinds = [self.unit.facts.of(a) for a in ir.operands(made.value)]
+        if not isinstance(shape, ty.Array) or len(shape.dims) != 1 or not self.reverses(made):
+            return False
+        return any(
+            isinstance(t, ty.Array) and len(t.dims) == 2 and self.unit.is_active(other)
+            for t, other in zip(kinds, reversed(ir.operands(made.value)), strict=True)
         )
 
     def terms(self, stmt: ir.Stmt) -> list[Term]:
