@@ -18,7 +18,7 @@ from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.inlined import rules_written_out
 from srcgrad.analysis.otherwise import with_sources
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Container, Library, User
+from srcgrad.analysis.targets import Container, Library, User, bound_atoms
 from srcgrad.errors import NotDifferentiable, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -183,12 +183,18 @@ class Unit:
         if isinstance(target, Container) and target.name == "alias":
             arg = ir.operands(expr)[1]
             return arg if isinstance(arg, ir.Var) else None
-        if isinstance(target, Library) and target.entry.view != "never" and target.args:
-            first = target.args[0][1]
-            if isinstance(first, ir.Var):
-                same = self.fx.root(first.name) == self.fx.root(stmt.target.name)
-                return first if same else None
+        if isinstance(target, Library):
+            viewed = self.viewed(stmt, target)
+            return viewed[0] if len(viewed) == 1 else None
         return None
+
+    def viewed(self, stmt: ir.Assign, call: Library) -> list[ir.Var]:
+        """The arrays that the result of a call of a library function may be views of."""
+        if call.entry.view == "never" or not call.args:
+            return []
+        root = self.fx.root(stmt.target.name)
+        found = [a for a in bound_atoms(call.args[0][1]) if isinstance(a, ir.Var)]
+        return list(dict.fromkeys(a for a in found if self.fx.root(a.name) == root))
 
     def user_call(self, stmt: ir.Stmt) -> User | None:
         found = self.facts.targets.get(stmt.sid)

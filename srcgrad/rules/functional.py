@@ -14,6 +14,7 @@ linear(
     support.lines_along,
     "a, axis",
     a="support.lines_along_back(g, a, axis)",
+    view="maybe",
     at=[(M, 0), (T, 1), (V, -1)],
 )
 linear(

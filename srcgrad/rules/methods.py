@@ -38,6 +38,14 @@ linear(
     at=[(V, [True, False, True]), (M, [True, False, True], 1)],
 )
 linear(support.view, "a", a="g", view="always", at=[(M,), (T,)])
+linear(
+    support.conj,
+    "a",
+    a="np.conj(g)",
+    view="maybe",
+    lanes=True,
+    at=[(M,), (V * 1j + V[::-1],), (2.0,)],
+)
 nondiff(support.property_of)
 
 METHODS: dict[str, Method] = {
@@ -63,8 +71,8 @@ METHODS: dict[str, Method] = {
     # element by element
     "clip": Method(np.clip),
     "round": Method(np.round),
-    "conj": Method(np.conjugate, first="x"),
-    "conjugate": Method(np.conjugate, first="x"),
+    "conj": Method(support.conj),
+    "conjugate": Method(support.conj),
     # reductions
     "sum": Method(np.sum),
     "mean": Method(np.mean),

@@ -303,6 +303,7 @@ structured(
     "a, n",
     vjp={"a": "support.matrix_power_back(g, a, n)"},
     jvp={"a": "support.matrix_power_dot(a_dot, a, n)"},
+    view="maybe",
     at=[(S, 3), (S, 1), (S, 0), (S, -2), (np.stack([N, N.T]), 4)],
 )
 
@@ -331,7 +332,7 @@ _EINSUM: list[Any] = [
     ("i,i,i->i", V, W, V + W),
     ("ij,j->i", S, C),
 ]
-structured(
+_einsum = structured(
     np.einsum,
     "*operands, out=None, optimize=False, dtype=None, order='K', casting='safe'",
     vjp={"operands": "support.einsum_back(g, operands)"},
@@ -339,6 +340,9 @@ structured(
     writes=("out",),
     at=[*_EINSUM, (("ij,jk,kl->il", M, S, S), {"optimize": True})],
 )
+# Of one array, einsum gives a view where it sums nothing.
+_einsum.variants[2] = replace(_einsum, view="maybe", at=(("ij->ji", M), ("ii", S)), variants={})
+_einsum.variants["not text"] = _einsum.variants[2]
 structured(
     support.einsum_back,
     "ct, operands",

@@ -292,8 +292,8 @@ _PLACES: dict[Any, list[Any]] = {
     ]
     for moved, unit in ((sampled.quantile_moved, 1.0), (sampled.percentile_moved, 100.0))
 }
-_MEDIAN = "a, axis=None, out=None, overwrite_input=False, keepdims=False"
-_QUANTILE = "a, q, axis=None, out=None, overwrite_input=False, method='linear', keepdims=False"
+_MEDIAN = "a, axis=None, out=None, *, keepdims=False"
+_QUANTILE = "a, q, axis=None, out=None, *, method='linear', keepdims=False"
 _MEDIANS: list[Any] = [(_V,), (_M,), (_M, 0), (_M, 1), ((_T,), {"axis": (0, 2)}), *AXES[6:]]
 _quantile(np.median, _MEDIAN, "0.5", "'linear'", False, _MEDIANS)
 _quantile(np.nanmedian, _MEDIAN, "0.5", "'linear'", True, [*_MEDIANS, *NANS])

@@ -14,7 +14,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -89,7 +89,8 @@ class Entry:
     of_parts: bool = False  # takes structures: a cotangent has the argument's, and is never summed
     # Rules for calls with so many positional arguments, or with a keyword argument, where that
     # makes another function of it (`max(xs)`, `max(x, y)`); see `for_call`.  "complex": for an
-    # argument that may be complex, of a function that is constant on real numbers.
+    # argument that may be complex, of a function that is constant on real numbers.  "not text":
+    # for a first argument that is no text as it stands.
     variants: dict[int | str, Entry] = field(default_factory=dict)
     # What is differentiated instead where an argument without formula is active.
     otherwise: Entry | None = None
@@ -337,7 +338,9 @@ def nondiff(*targets: Any, pure: bool = True) -> None:
             add(Entry(target, name_of(target), "nondiff", None, {}, {}, pure=pure))
 
 
-def refuse(*targets: Any, why: str, params: str = "", writes: str = "") -> None:
+def refuse(
+    *targets: Any, why: str, params: str = "", writes: str = "", view: str = "never"
+) -> None:
     """Register functions that are not differentiated: why, and what to write instead.
 
     Of one that changes an argument, `params` are its parameters and `writes` is that one.
@@ -346,9 +349,5 @@ def refuse(*targets: Any, why: str, params: str = "", writes: str = "") -> None:
     written = (writes,) if writes else ()
     for target in targets:
         if lookup(target) is None:
-            name = name_of(target)
-            add(
-                Entry(
-                    target, name, "refuse", signature, {}, {}, pure=False, writes=written, note=why
-                )
-            )
+            entry = Entry(target, name_of(target), "refuse", signature, {}, {}, pure=False)
+            add(replace(entry, writes=written, view=view, note=why))

@@ -136,6 +136,7 @@ linear(
     "p, m=1",
     p="support.cast_like(np.pad("
     "g * np.polyder(np.ones(np.size(p)), m), (0, np.minimum(m, np.size(p)))), p)",
+    view="maybe",
     at=[(_C,), (_C, 2), (_C, 0), (_D, 3)],
 )
 structured(
@@ -197,13 +198,7 @@ source(np.intersect1d, series.intersect1d, at=[])  # nothing is in both, once it
 source(np.setdiff1d, series.setdiff1d, at=[(_C, _X), (_C, _X, True)])
 source(np.setxor1d, series.setxor1d, at=[(_C, _X)])
 source(np.sort_complex, series.sort_complex, at=[(_C,), (_C + 1j * _C[::-1],)])
-structured(
-    np.trim_zeros,
-    "filt, trim='fb'",
-    vjp={"filt": "np.pad(g, support.trim_widths(filt, trim))"},
-    jvp={"filt": "support.trimmed(filt_dot, filt, trim)"},
-    at=[(_C,), (_C, "f")],
-)
+source(np.trim_zeros, series.trim_zeros, at=[(_C,), (_C, "f")])
 for _unordered in ("unique_all", "unique_counts", "unique_inverse", "unique_values"):
     if hasattr(np, _unordered):
         refuse(getattr(np, _unordered), why="the order of its values is not fixed; use np.unique")
@@ -217,10 +212,3 @@ source(
     at=[(S + 2.0 * np.eye(3),), (M,), (S + 2.0 * np.eye(3), 1), (S + 2.0 * np.eye(3), -2)],
 )
 nondiff(support.trim_widths)
-linear(
-    support.trimmed,
-    "t, filt, trim",
-    t="np.pad(g, support.trim_widths(filt, trim))",
-    zero=("filt",),
-    at=[(_C, np.array([0.0, 0.3, 0.0, 1.2]), "fb"), (_C, _C, "fb")],
-)

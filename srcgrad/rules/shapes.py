@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
+from dataclasses import replace
 
 import numpy as np
 
-from srcgrad.rules.registry import Entry, add, linear, nondiff, refuse, source, structured
+from srcgrad.rules.registry import linear, nondiff, refuse, source, structured
 from srcgrad.rules.short import ROW, short
 from srcgrad.runtime.support import sampled
 
@@ -485,7 +485,7 @@ linear(
     at=[(M, 0.4), (M, V)],
 )
 short(np.full_like, {"fill_value": 0}, fill_value="np.sum(g)")
-linear(
+_grid = linear(
     np.meshgrid,
     "*xi, copy=True, sparse=False, indexing='xy'",
     xi="support.meshgrid_back(g, xi, indexing)",
@@ -496,6 +496,9 @@ linear(
         (V, W[:2], V),
         (V,),
     ],
+)
+_grid.variants["copy"] = replace(
+    _grid, view="maybe", at=(((V, W[:2]), {"copy": False}),), variants={}
 )
 
 # ---- order -------------------------------------------------------------------------------
@@ -524,19 +527,14 @@ structured(
 refuse(
     np.lib.stride_tricks.as_strided,
     why="its elements may share memory in any way; use sliding_window_view or slices",
+    params="x, shape=None, strides=None, subok=False, writeable=True",
+    view="always",
 )
-add(
-    Entry(
-        memoryview,
-        "memoryview",
-        "refuse",
-        inspect.signature(lambda object: None),
-        {},
-        {},
-        pure=False,
-        view="always",
-        note="what is written through it can't be seen; write into the array itself",
-    )
+refuse(
+    memoryview,
+    why="what is written through it can't be seen; write into the array itself",
+    params="object",
+    view="always",
 )
 nondiff(
     np.ix_,

@@ -25,6 +25,7 @@ def check(unit: Unit) -> None:
     """Raise where a value with a derivative is written into memory from outside."""
     _check_keys(unit)
     _check_objects(unit)
+    _check_views(unit)
     found = _from_outside(unit)
     by_call = {s.sid for s in unit.fx.global_stores}
     for stmt in ir.walk(unit.body):
@@ -55,6 +56,22 @@ def written_outside(stmt: ir.Stmt) -> Exception:
         "(a global or captured buffer)",
         fixes=["make the buffer inside the function, or pass it as an argument"],
     )
+
+
+def _check_views(unit: Unit) -> None:
+    """Refuse a result that is written into and may be a view of one of several arrays."""
+    for stmt in ir.walk(unit.body):
+        call = unit.facts.targets.get(stmt.sid)
+        if not isinstance(stmt, ir.Assign) or not isinstance(call, Library):
+            continue
+        name = stmt.target.name
+        if name in unit.act.varied and unit.fx.memory(name) and len(unit.viewed(stmt, call)) > 1:
+            raise located(
+                UnsupportedSyntax,
+                stmt.loc,
+                f"{call.entry.name} gives views of several arrays, and one is written into",
+                fixes=["give it copies of the arrays", "call it with one array at a time"],
+            )
 
 
 def _check_attribute(unit: Unit, stmt: ir.StoreAttr, value: ir.Var) -> None:

@@ -170,6 +170,8 @@ class CallTypes(DerivativeTypes):
             entry = for_call(entry, len(args), [k for k, _ in kwargs])
             if "complex" in entry.variants and args and not self.is_real(ir.unstar(args[0])):
                 entry = entry.variants["complex"]
+            if "not text" in entry.variants and not _starts_with_text(args):
+                entry = entry.variants["not text"]
             if entry.kind == "source":
                 return self.invoke_object(stmt, entry.fn, args, kwargs, where)
             if entry.kind == "parallel" and self.program.reverses:
@@ -326,6 +328,10 @@ def closures_of(fn: ir.Function) -> dict[str, ir.Closure]:
         and isinstance(found[0], ir.Assign)
         and isinstance(found[0].value, ir.Closure)
     }
+
+
+def _starts_with_text(args: Args) -> bool:
+    return bool(args) and isinstance(args[0], ir.Const) and isinstance(args[0].value, str)
 
 
 def counts(bound: tuple[tuple[str, Bound], ...]) -> bool:

@@ -20,6 +20,7 @@ from srcgrad.runtime.support.adjoints import (
 from srcgrad.runtime.support.array_methods import (
     astype as astype,
     compress as compress,
+    conj as conj,
     flatten as flatten,
     item as item,
     item_back as item_back,
@@ -202,7 +203,6 @@ from srcgrad.runtime.support.memory import (
     copy_back as copy_back,
     inplace_bar as inplace_bar,
     inplace_undo as inplace_undo,
-    is_part as is_part,
     last_written as last_written,
     last_written_back as last_written_back,
     list_append_back as list_append_back,
@@ -218,7 +218,6 @@ from srcgrad.runtime.support.memory import (
     shallow_bar as shallow_bar,
     store_back as store_back,
     stored_back as stored_back,
-    view_bar as view_bar,
 )
 from srcgrad.runtime.support.norms import (
     line_shares as line_shares,
@@ -308,7 +307,6 @@ from srcgrad.runtime.support.series import (
     basis_share as basis_share,
     reduceat_back as reduceat_back,
     trim_widths as trim_widths,
-    trimmed as trimmed,
     with_initial as with_initial,
 )
 from srcgrad.runtime.support.sequences import *  # noqa: F403
@@ -390,4 +388,8 @@ from srcgrad.runtime.support.tangents import (
     store_dot as store_dot,
     tangent_like as tangent_like,
     view_dot as view_dot,
+)
+from srcgrad.runtime.support.views import (
+    is_part as is_part,
+    view_bar as view_bar,
 )

@@ -90,6 +90,16 @@ def view(a: Any) -> Any:
     return np.asarray(a).view()
 
 
+def conj(a: Any) -> Any:
+    """`a.conj()`: of real numbers the array itself.
+
+    >>> x = np.zeros(2)
+    >>> conj(x) is x
+    True
+    """
+    return np.asarray(a).conj()
+
+
 def property_of(a: Any) -> Any:
     """What an array is besides its values: the dtype, which no derivative passes through.
 

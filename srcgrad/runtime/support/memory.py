@@ -84,13 +84,6 @@ def alias_back(a_bar: Any, v_bar: Any) -> Any:
     return add(a_bar, v_bar)
 
 
-def is_part(v_bar: Any, a_bar: Any) -> bool:
-    """Whether the shadow of a possible view is a view of the other shadow."""
-    if isinstance(v_bar, np.ndarray) and isinstance(a_bar, np.ndarray):
-        return bool(np.may_share_memory(v_bar, a_bar))
-    return v_bar is a_bar and not is_number(v_bar)
-
-
 def part_bar(v: Any, a: Any, a_bar: Any, key: Any) -> Any:
     """The shadow of `v = a[key]`: a part of a's shadow, or one of its own for a copy or number."""
     if a_bar is None:
@@ -129,39 +122,6 @@ def part_back(a_bar: Any, key: Any, v_bar: Any) -> None:
 def _is_plain(key: Any) -> bool:
     items = key if isinstance(key, tuple) else (key,)
     return not any(isinstance(i, list | np.ndarray) for i in items)
-
-
-def view_bar(v: Any, a: Any, made: Any) -> Any:
-    """The shadow of a possible view v of a; `made` is the same operation on a's shadow."""
-    if not isinstance(v, np.ndarray) or not isinstance(a, np.ndarray):
-        return made if v is a and not is_number(v) else zeros(v)
-    if np.may_share_memory(v, a):
-        return _writable(made)
-    return zeros(v)
-
-
-def _writable(view: np.ndarray) -> np.ndarray:
-    """A view of a shadow that takes contributions; `np.diag` makes read-only ones."""
-    if _overlaps_itself(view):
-        raise error(
-            "UnsupportedSyntax",
-            "an array that is written into is broadcast, or cut into windows, without a copy in "
-            "differentiated code: use a copy of it",
-        )
-    if not view.flags.writeable:
-        view.flags.writeable = True
-    return view
-
-
-def _overlaps_itself(view: np.ndarray) -> bool:
-    """Whether two places of a view may be the same memory."""
-    reach = view.itemsize
-    for stride, n in sorted((abs(s), n) for s, n in zip(view.strides, view.shape, strict=True)):
-        if n > 1:
-            if stride < reach:
-                return True
-            reach += stride * (n - 1)
-    return False
 
 
 def attr_bar(v: Any, a_bar: Any, name: str) -> Any:

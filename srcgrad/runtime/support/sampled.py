@@ -134,7 +134,6 @@ def quantile_moved(
     q: Value,
     axis: Any = None,
     out: Any = None,
-    overwrite_input: bool = False,
     method: str = "linear",
     keepdims: Any = False,
 ) -> Any:
@@ -177,7 +176,6 @@ def percentile_moved(
     q: Value,
     axis: Any = None,
     out: Any = None,
-    overwrite_input: bool = False,
     method: str = "linear",
     keepdims: Any = False,
 ) -> Any:

@@ -189,14 +189,10 @@ def trim_widths(filt: Value, trim: str) -> tuple[int, int]:
     return first, len(filt) - 1 - int(there[-1]) if "b" in trim.lower() else 0
 
 
-def trimmed(t: Value, filt: Value, trim: str) -> Any:
-    """The part of t that `np.trim_zeros` leaves of `filt`.
-
-    >>> trimmed(np.arange(4.0), np.array([0.0, 2.0, 0.0, 0.0]), "fb")
-    array([1.])
-    """
+def trim_zeros(filt: Value, trim: str = "fb") -> Any:
+    """`np.trim_zeros`: a part of what it is given."""
     first, last = trim_widths(filt, trim)
-    return np.asarray(t)[first : len(filt) - last]
+    return filt[first : len(filt) - last]
 
 
 # ---- windows, products, ratios ---------------------------------------------------
