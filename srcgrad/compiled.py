@@ -54,7 +54,7 @@ class Compiled:
     rules: dict[CodeType, str] = field(default_factory=dict)  # the users' rules that it calls
     backend: Any = None  # the module that compiles it, if one does
     tree: ast.Module | None = None  # what the text was written from, until `origins` is asked
-    lines: dict[int, int] = field(default_factory=dict)
+    lines: dict[int, tuple[str, int]] = field(default_factory=dict)
     takes_functions: bool = False  # some arguments are Python functions
     debug: bool = False  # a nan or inf in a result is traced
     file: str = ""  # of the primal
@@ -77,8 +77,8 @@ class Compiled:
         used = set() if self.program is None else set(self.program.used_rules)
         return used.union(*(r.used_rules() for r in self.requires))
 
-    def origins(self) -> dict[int, int]:
-        """From lines of the text to those of the primal that they come from."""
+    def origins(self) -> dict[int, tuple[str, int]]:
+        """From lines of the text to files and lines of the user's that they come from."""
         if self.tree is not None:
             from srcgrad.codegen import writer
 
@@ -88,7 +88,7 @@ class Compiled:
     def explain(self, error: BaseException) -> None:
         """Say in an exception that came out of a rule which one it was; raise ours for Numba's."""
         if self.backend is not None and self.backend.is_numba_error(error):
-            raise self.backend.explained(error, self.text, self.origins(), self.file) from None
+            raise self.backend.explained(error, self.text, self.origins()) from None
         before = len(getattr(error, "__notes__", ()))
         if self.rules:
             rulenotes.add_note(error, self.rules)
@@ -103,17 +103,17 @@ class Compiled:
             for f in traceback.extract_tb(error.__traceback__)
             if f.filename == self.module.__file__
         ]
-        line = self.origins().get(at[-1] or 0) if at else None
+        file, line = self.origins().get(at[-1] or 0, ("", 0)) if at else ("", 0)
         if not line:
             return
         from srcgrad.ir.nodes import Loc
 
-        text = linecache.getline(self.file, line)
+        text = linecache.getline(file, line)
         if isinstance(error, _REFUSALS) and error.loc is None:
             first, last = len(text) - len(text.lstrip()), len(text.rstrip().encode())
-            error.put(Loc(self.file, line, first, line, last))
+            error.put(Loc(file, line, first, line, last))
         else:
-            where = f"{shown_file(self.file)}:{line}"
+            where = f"{shown_file(file)}:{line}"
             error.add_note(f"srcgrad: in the derivative of {where}  {text.strip()}")
 
     @cached_property

@@ -222,8 +222,8 @@ def _origin(made: Compiled, number: int) -> tuple[str, str]:
     if not line:
         table = made.origins()
         near = sorted((number, number - 1, number + 1), key=partial(_distance, made.text, number))
-        line = next((table[n] for n in near if n in table), 0)
-        text = linecache.getline(made.file, line).strip()
+        place, line = next((table[n] for n in near if n in table), (made.file, 0))
+        file, text = shown_file(place), linecache.getline(place, line).strip()
     for inner in made.requires:
         path = str(inner.module.__file__)
         if line and os.path.basename(path) == os.path.basename(file):

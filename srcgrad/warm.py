@@ -67,7 +67,7 @@ class Answer:
     name: str  # of the function in it
     known: list[Dependency]
     objects: dict[str, Any]  # that the module is handed
-    lines: dict[int, int]  # of the text, and those of the primal behind them
+    lines: dict[int, tuple[str, int]]  # of the text, and files and lines behind them
     file: str  # of the primal
 
 
@@ -128,10 +128,10 @@ def find(asked: str, request: Request) -> Answer | None:
         objects = {name: Cells(cells_by_name(functions[k])) for name, k in meta["objects"]}
     except (Indescribable, SourceUnavailable, KeyError, TypeError, ValueError):
         return None
-    lines = {int(ours): primal for ours, primal in meta["lines"]}
-    file = target.__code__.co_filename
+    files = [fn.__code__.co_filename for fn in functions]
+    lines = {ours: (files[k], line) for ours, k, line in meta["lines"]}
     kept = (asked, *record)
-    return Answer(kept, label, text, meta["name"], known, objects, lines, file)
+    return Answer(kept, label, text, meta["name"], known, objects, lines, files[0])
 
 
 def keep(asked: str, request: Request, made: Compiled) -> Kept | None:
@@ -169,8 +169,14 @@ def _meta(request: Request, made: Compiled) -> dict[str, Any]:
         "functions": [[_where(functions, k), function(fn)] for k, fn in enumerate(functions)],
         "places": places,
         "objects": [[name, _of_cells(functions, v)] for name, v in made.injected.items()],
-        "lines": sorted(made.origins().items()),
+        "lines": _lines(functions, made),
     }
+
+
+def _lines(functions: list[Any], made: Compiled) -> list[tuple[int, int, int]]:
+    """Lines of the text, and those behind them of functions: where their files are is asked anew."""
+    files = {fn.__code__.co_filename: k for k, fn in reversed(list(enumerate(functions)))}
+    return [(n, files[file], line) for n, (file, line) in made.origins().items() if file in files]
 
 
 # ---- functions -----------------------------------------------------------------

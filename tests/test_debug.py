@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import io
 import pdb
 import sys
 import traceback
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -181,3 +183,36 @@ def test_tracebacks_name_the_users_line() -> None:
     shown = "".join(traceback.format_exception(caught.value))
     assert "in power_grad" in shown
     assert f"in the derivative of {line_of(power, 'x**p')}  return x**p" in shown
+
+
+@pytest.mark.parametrize("times", [1, 2])  # compiled, then from the cache
+def test_notes_name_the_file_that_fails(
+    times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In both sweeps, the function and one of another file that it calls."""
+    (tmp_path / "notes_inner.py").write_text(
+        "import numpy as np\n\n\n\ndef inner(x, k):\n    y = np.sin(x)\n    return np.sum(y * k)\n"
+    )
+    (tmp_path / "notes_outer.py").write_text(
+        "from notes_inner import inner\n\n\ndef outer(x, k, m):\n    y = x * 2.0\n"
+        "    # not to blame\n    # nor this\n    z = y + m\n    return inner(z, k)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    notes = []
+    for _ in range(times):
+        monkeypatch.delitem(sys.modules, "notes_outer", raising=False)
+        monkeypatch.delitem(sys.modules, "notes_inner", raising=False)
+        importlib.invalidate_caches()
+        df = sg.grad(importlib.import_module("notes_outer").outer)
+        df(np.ones(3), np.ones(3), np.ones(3))
+        for arguments in (
+            [np.ones(3), np.ones(2), np.ones(3)],
+            [np.ones(3), np.ones(3), np.ones(2)],
+        ):
+            with pytest.raises(ValueError, match="broadcast") as caught:
+                df(*arguments)
+            notes += caught.value.__notes__
+    assert notes == times * [
+        "srcgrad: in the derivative of notes_inner.py:7  return np.sum(y * k)",
+        "srcgrad: in the derivative of notes_outer.py:8  z = y + m",
+    ]

@@ -73,17 +73,18 @@ def number(value: Any) -> ast.expr:
     return ast.UnaryOp(ast.USub(), positive) if _negative(value) else positive
 
 
-def line_table(module: ast.Module, text: str) -> dict[int, int]:
-    """From lines of the text of `module` to the primal's, as `srcgrad_line` of statements says.
+def line_table(module: ast.Module, text: str) -> dict[int, tuple[str, int]]:
+    """From lines of the text of `module` to files and lines of the user's, as `srcgrad_origin` of
+    statements says.
 
     >>> tree = ast.parse("y = x")
-    >>> tree.body[0].srcgrad_line = 17
+    >>> tree.body[0].srcgrad_origin = "model.py", 17
     >>> line_table(tree, write(tree))
-    {1: 17}
+    {1: ('model.py', 17)}
     """
-    table: dict[int, int] = {}
+    table: dict[int, tuple[str, int]] = {}
     for ours, parsed in _pairs(module.body, ast.parse(text).body):
-        origin = getattr(ours, "srcgrad_line", None)
+        origin = getattr(ours, "srcgrad_origin", None)
         if origin is not None:
             for line in range(parsed.lineno, _last_own_line(parsed) + 1):
                 table.setdefault(line, origin)

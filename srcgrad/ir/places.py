@@ -14,3 +14,8 @@ class Loc:
     col: int
     end_line: int
     end_col: int
+
+    @property
+    def origin(self) -> tuple[str, int]:
+        """The file and the line."""
+        return self.file, self.line

@@ -94,15 +94,16 @@ def is_numba_error(error: BaseException) -> bool:
 
 
 def explained(
-    error: BaseException, text: str, lines: Mapping[int, int], file: str
+    error: BaseException, text: str, origins: Mapping[int, tuple[str, int]]
 ) -> SrcgradError:
     """Numba's error as one of ours: which statement it could not compile, and why, in a line.
 
-    Arguments: the error; the generated text; from its lines to those of the primal; the primal's
-    file.
+    Arguments: the error; the generated text; from its lines to files and lines of the user's.
     """
     line = _line(error, text)
-    shown = linecache.getline(file, lines.get(line, 0)).strip() if line else ""
+    file, place = origins.get(line, ("", 0))
+    source = linecache.getline(file, place) if place else ""
+    shown = source.strip()
     rows = text.splitlines()
     code = rows[line - 1].strip() if 0 < line <= len(rows) else ""
     reason = _reason(str(error))
@@ -110,10 +111,9 @@ def explained(
     if code and code != shown:
         what += f"\n    in the generated statement: {code}"
     loc = None
-    if line in lines:
-        source = linecache.getline(file, lines[line])
+    if place:
         col = len(source) - len(source.lstrip())
-        loc = Loc(file, lines[line], col, lines[line], len(source.rstrip()))
+        loc = Loc(file, place, col, place, len(source.rstrip()))
     fixes = ['use backend="numpy"', "write the statement with loops or functions that Numba has"]
     return located(UnsupportedSyntax, loc, what, fixes=fixes)
 

@@ -63,13 +63,13 @@ def lines_of(tree: ast.Module, text: str, blocks: Mapping[str, Blocks]) -> list[
     """The lines of a derivative; `blocks` has those of each generated function's primal.
 
     >>> tree = ast.parse("def f_grad(x):\\n    y_tape.append(y)\\n    return x")
-    >>> tree.body[0].body[0].srcgrad_line = 12
+    >>> tree.body[0].body[0].srcgrad_origin = "model.py", 12
     >>> [(line.origin, line.action) for line in lines_of(tree, writer.write(tree), {})]
     [(0, ''), (12, 'save'), (0, '')]
     """
     rows = [Line(k, line) for k, line in enumerate(text.splitlines(), 1)]
     known = writer.line_table(tree, text)
-    for number, origin in known.items():
+    for number, (_, origin) in known.items():
         rows[number - 1].origin = origin
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):

@@ -137,9 +137,8 @@ class _Adapt(ast.NodeTransformer):
             return node
         view = ast.Subscript(place.value, place.slice, ast.Load())
         made = ast.Expr(syn.call(f"jit.{name}", view, node.value))
-        for attribute in ("srcgrad_line",):
-            if hasattr(node, attribute):
-                setattr(made, attribute, getattr(node, attribute))
+        if hasattr(node, "srcgrad_origin"):
+            made.srcgrad_origin = node.srcgrad_origin  # type: ignore[attr-defined]
         return made
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:

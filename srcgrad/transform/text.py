@@ -338,7 +338,7 @@ class Text:
         pre = [s for m in group for s in self.flush(m)]
         target = syn.tuple_of(syn.name(self.var(m.target.name)) for m in items)
         made = syn.assign(target, value)
-        made.srcgrad_line = group[0].loc.line  # type: ignore[attr-defined]
+        made.srcgrad_origin = group[0].loc.origin  # type: ignore[attr-defined]
         return [*pre, self.primal(made, self.folded)]
 
     def emit(self, stmt: ir.Stmt, pre: list[ast.stmt] | None = None) -> list[ast.stmt]:
@@ -351,8 +351,8 @@ class Text:
             made_of = [stmt] if ir.blocks(stmt) else self.folded
             made = [self.primal(node, made_of) for node in made]
         for node in made:
-            if not hasattr(node, "srcgrad_line"):
-                node.srcgrad_line = stmt.loc.line  # type: ignore[attr-defined]
+            if not hasattr(node, "srcgrad_origin"):
+                node.srcgrad_origin = stmt.loc.origin  # type: ignore[attr-defined]
         return [*self.flush(stmt), *pre, *made, *self.after(stmt)]
 
     def stmt(self, stmt: ir.Stmt) -> list[ast.stmt]:

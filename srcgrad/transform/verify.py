@@ -76,8 +76,8 @@ def refuse_depth(body: Iterable[ast.stmt], file: str) -> None:
     blocks = [(0, list(body))]
     for depth, block in blocks:
         if depth > MOST_BLOCKS:
-            lines = (getattr(n, "srcgrad_line", 0) for s in block for n in asts.walk(s))
-            line = next(filter(None, lines), 0)
+            known = (getattr(n, "srcgrad_origin", None) for s in block for n in asts.walk(s))
+            file, line = next(filter(None, known), (file, 0))
             raise located(
                 UnsupportedSyntax,
                 Loc(file, line, 0, line, 0) if line else None,

@@ -409,9 +409,12 @@ def test_line_table() -> None:
     function.body.insert(2, long)
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | Comment):
-            node.srcgrad_line = {"If": 20, "Return": 30}.get(type(node).__name__, 10)  # type: ignore[attr-defined]
+            line = {"If": 20, "Return": 30}.get(type(node).__name__, 10)
+            node.srcgrad_origin = "model.py", line  # type: ignore[attr-defined]
     text = write(tree)
-    table = line_table(tree, text)
+    found = line_table(tree, text)
+    assert {file for file, _ in found.values()} == {"model.py"}
+    table = {ours: line for ours, (_, line) in found.items()}
     rows = text.splitlines()
     assert [rows[line - 1].strip() for line, origin in table.items() if origin == 20] == ["if x:"]
     assert [rows[line - 1].strip() for line, origin in table.items() if origin == 30] == [

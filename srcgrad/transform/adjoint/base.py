@@ -32,7 +32,7 @@ class Base:
     callees: Callees
     state: State = field(default_factory=dict)
     out: list[ast.stmt] = field(default_factory=list)
-    line: int = 0
+    origin: tuple[str, int] | None = None
     inline: dict[str, tuple[ir.Assign, ir.Var]] = field(default_factory=dict)  # views not bound
     shared: dict[str, ast.expr] = field(default_factory=dict)  # `let` names of the rule at hand
     result_seed: str | None = None
@@ -94,8 +94,8 @@ class Base:
             self.put_aside(node, targets)
             for target in targets:
                 self.protect(target)
-            if self.line:
-                node.srcgrad_line = self.line  # type: ignore[attr-defined]
+            if self.origin:
+                node.srcgrad_origin = self.origin  # type: ignore[attr-defined]
             self.out.append(node)
 
     def put_aside(self, node: ast.stmt, targets: set[str]) -> None:
@@ -171,7 +171,7 @@ class Base:
     def comment(self, stmt: ir.Stmt) -> None:
         """The primal statement that the following lines come from."""
         loc = stmt.loc
-        self.line = loc.line
+        self.origin = loc.origin
         if not loc.line:
             return
         source = linecache.getline(loc.file, loc.line).strip()

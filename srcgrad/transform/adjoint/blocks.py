@@ -56,7 +56,7 @@ class Blocks(Branches):
             self.stmt(group[0])
             return
         outer = self.capture()
-        self.line = group[-1].loc.line
+        self.origin = group[-1].loc.origin
         for stmt in reversed(group):
             self.stmt(stmt)
         inner = self.out
@@ -66,7 +66,7 @@ class Blocks(Branches):
             if any(self.unit.differentiates(s) for s in group):
                 self.comment(group[-1])
             self.out += inner
-        self.line = 0
+        self.origin = None
 
     def enter(self, head: ir.Block) -> None:
         """At the head of the reverse of a segment: values recorded once per execution of it, and
@@ -96,13 +96,13 @@ class Blocks(Branches):
             return
         if self.found.is_tracked(name) or stmt.inplace:
             return
-        self.line = stmt.loc.line
+        self.origin = stmt.loc.origin
         alias = self.unit.aliases(stmt)
         if alias is None:
             self.emit(syn.assign(self.bar(name), self.zero(name)))
         else:
             self.emit(syn.assign(self.bar(name), self.view_of_shadow(stmt, alias)))
-        self.line = 0
+        self.origin = None
 
     def all_caught(self, stmt: ir.Stmt) -> bool:
         """Whether all exits in a statement are in handlers, which were asked about already."""

@@ -128,7 +128,8 @@ class _FinishReturns(ast.NodeTransformer):
         if self.sweeps.unit.spec.result_memory:
             parts.append(self._shadow(stmt.value, node.value))
         made = ast.Return(syn.tuple_of([*parts, self.saved]))
-        return ast.copy_location(made, node)
+        made.srcgrad_origin = stmt.loc.origin  # type: ignore[attr-defined]
+        return made
 
     def _shadow(self, value: ir.Atom | None, node: ast.expr) -> ast.expr:
         """The shadow of a result that is memory of the caller."""

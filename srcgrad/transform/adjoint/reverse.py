@@ -134,7 +134,7 @@ class Reverse(Blocks):
         elif bound != self.bar(name):
             self.emit(syn.assign(self.bar(name), syn.name(bound)))
             self.state[name] = Adj(None, False, False)
-        self.line = 0
+        self.origin = None
 
     def try_(self, stmt: ir.Try) -> None:
         """What was tried, or the handler; any other handler refused when it was entered."""
