@@ -113,10 +113,12 @@ class Branches(Calls):
             if not self.unit.differentiates(stmt):
                 continue
             for v in ir.reads(stmt):
-                if self.unit.is_active(v) and self.unit.kind(v.name) != "memory":
-                    place = self.found.needs.container(v).name
-                    if self.unit.kind(place) != "memory":
-                        out.add(place)
+                if not self.unit.is_active(v) or self.unit.kind(v.name) == "memory":
+                    continue
+                # A number that is taken out again has an adjoint of its own all the same.
+                places = {self.found.needs.container(v).name}
+                places |= {v.name} if self.unit.kind(v.name) == "number" else set()
+                out |= {n for n in places if self.unit.kind(n) != "memory"}
         return out
 
     def lives_before(self, name: str, stmt: ir.Stmt, after: bool = False) -> bool:
