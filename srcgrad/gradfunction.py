@@ -17,7 +17,7 @@ from srcgrad.ir import types as ty
 from srcgrad.primal import Derivative, Primal, primal_of, public_signature
 from srcgrad.rules import scope
 from srcgrad.runtime import dispatchers, foreign
-from srcgrad.wrt import Wrt, check_types, doc_of, gathered, items_of, picker, reach
+from srcgrad.wrt import Wrt, as_numbers, check_types, doc_of, gathered, items_of, picker, reach
 
 P = ParamSpec("P")
 
@@ -80,6 +80,9 @@ class GradFunction(Derivative, Generic[P]):
     # ---- calling ----
 
     def __call__(self, *given: P.args, **named: P.kwargs) -> Any:
+        if given and self._mode in ("vjp", "jvp"):
+            first = as_numbers(given[0], given[1:], self._mode)
+            given = (first, *given[1:])  # type: ignore[assignment]
         if not named:
             ready = self._ready.get(tuple(map(type, given)))
             if ready is not None and ready.holds(given):

@@ -37,6 +37,7 @@ from srcgrad.transform.delay import delay
 from srcgrad.transform.handover import hand_over
 from srcgrad.transform.leftovers import clear_empty, drop_unread
 from srcgrad.transform.module import Module
+from srcgrad.transform.restores import drop_restores
 from srcgrad.transform.tangent.functions import Tangent
 from srcgrad.transform.verify import refuse_depth, verify
 
@@ -249,6 +250,7 @@ def _drafted(
                 delay(function)
                 fold.fold(function)
                 hand_over(function)
+                drop_restores(function)
                 clear_empty(function)
             drop_unread(function)
     module.prune(out.functions)

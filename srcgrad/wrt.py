@@ -107,6 +107,26 @@ def gathered(
     )
 
 
+def as_numbers(first: Any, args: Sequence[Any], mode: str) -> Any:
+    """A cotangent or tangents in which arrays without dimensions are numbers: that of a number
+    is added to under several names, which would change such an array under all of them.  The
+    cotangent of an array without dimensions stays what it is.
+
+    Example:
+        >>> as_numbers((np.array(1.0), np.ones(2)), (0.5, np.ones(2)), "jvp")
+        (np.float64(1.0), array([1., 1.]))
+    """
+    cls = first.__class__
+    if cls is np.ndarray and not first.ndim:
+        kept = mode == "vjp" and any(isinstance(a, np.ndarray) and not a.ndim for a in args)
+        return first if kept else first[()]
+    if cls is tuple or cls is list:
+        return cls(as_numbers(item, args, mode) for item in first)
+    if cls is dict:
+        return {k: as_numbers(v, args, mode) for k, v in first.items()}
+    return first
+
+
 def check_types(primal: Any, items: tuple[Item, ...], types: tuple[ty.Type, ...]) -> None:
     """Raise when an argument of these types can't be differentiated by."""
     names = list(primal.signature.parameters)

@@ -258,7 +258,8 @@ def _expr(
         case Library(source=User() as source):
             _user(program, out, stmt, source, target)
         case Library(entry, args, _):
-            _library(out, stmt, entry.view, entry.writes, args, target)
+            view = "never" if makes_array_anew(facts, found, target) else entry.view
+            _library(out, stmt, view, entry.writes, args, target)
             if found.opaque and target is not None:
                 for a in (a for _, b in args for a in bound_atoms(b)):
                     out.share(target, a)
@@ -272,6 +273,15 @@ def _expr(
             _container(out, stmt, name, expr, target)
         case Uncharted():
             _unknown(out, stmt, expr, target)
+
+
+def makes_array_anew(facts: Facts, call: Library, target: str | None) -> bool:
+    """Whether NumPy makes an array of a list or tuple: that is a copy, whatever the items are."""
+    if target is None or not call.args or not call.entry.name.startswith("numpy."):
+        return False
+    first = call.args[0][1]
+    listed = isinstance(first, ir.Var) and isinstance(facts.of(first), ty.List | ty.Tuple)
+    return listed and isinstance(facts.types.get(target), ty.Array)
 
 
 def _unknown(out: Effects, stmt: ir.Stmt, expr: ir.Expr, target: str | None) -> None:

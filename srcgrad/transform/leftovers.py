@@ -66,6 +66,8 @@ def _read(block: list[ast.stmt], names: set[str]) -> set[str]:
     inner: dict[int, set[str]] = {}  # of a statement: those that only it mentions
     for name in set().union(*mentioned):
         users = [k for k, found in enumerate(mentioned) if name in found]
+        while len(users) > 1 and _counts(block[users[0]], name):
+            del users[0]  # which may have no rounds
         first = block[users[0]]
         if isinstance(first, ast.Assign) and len(first.targets) == 1:
             if name not in syn.names_bound(first.targets[0]) or name in asts.names(first.value):
@@ -77,6 +79,14 @@ def _read(block: list[ast.stmt], names: set[str]) -> set[str]:
     for k, found in inner.items():
         out |= _read_inside(block[k], found)
     return out
+
+
+def _counts(stmt: ast.stmt, name: str) -> bool:
+    """Whether a variable is the counter of a loop, and nothing to it before."""
+    match stmt:
+        case ast.For(ast.Name(counter), source, _, []):
+            return counter == name and name not in asts.names(source)
+    return False
 
 
 def _read_inside(stmt: ast.stmt, names: set[str]) -> set[str]:

@@ -32,7 +32,6 @@ def harmonics_grad(x, n):
         t1 = t1_tape.pop()
         # list_building.py:7  rows.append(np.sin((k + 1) * x))
         rows.pop()
-        rows_bar.pop()
         t8_bar = t2_bar
         t2, t2_bar = t2_tape.pop()
         x_bar += t8_bar * np.cos(t1) * (k + 1)

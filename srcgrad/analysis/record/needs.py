@@ -295,9 +295,17 @@ class NeedsTable(Again):
                 if term.reads_out():
                     out.contents.add(self.unit.fx.root(stmt.target.name))
                     out.before.add(stmt.target.name)
-                if isinstance(term.operand, ir.Var):
+                if isinstance(term.operand, ir.Var) and self._is_reduced(stmt, term.operand):
                     self._shape(out, term.operand)
         self._reference(out, stmt.value.args[0])
+
+    def _is_reduced(self, stmt: ir.Assign, operand: ir.Var) -> bool:
+        """Whether what is added to an array in place may have fewer elements than that."""
+        whole = self.unit.type(stmt.target.name)
+        if stmt.inplace not in ("add", "sub") or not isinstance(whole, ty.Array):
+            return True
+        t = self.unit.facts.of(operand)
+        return not isinstance(t, ty.Number) and must_reduce(t, whole)
 
     def _store(self, stmt: ir.Store, out: Needs) -> None:
         self._read(out, ir.key_atoms(stmt.key))
