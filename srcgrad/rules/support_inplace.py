@@ -30,6 +30,13 @@ elementwise(
     at=[(_V > 0.5, _V), (True, 0.4), (_M > 0.4, 0.7)],
 )
 linear(
+    support.masked_alike,
+    "mask, x",
+    zero=("mask",),
+    x="support.masked_alike(mask, g)",
+    at=[(_V > 0.5, _V), (True, 0.4), (_M > 0.4, 0.7)],
+)
+linear(
     support.cycled,
     "values, index",
     values="support.scatter(g, support.cycled(support.places(values), index), np.shape(values))",

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from srcgrad.analysis.partials import Term
+from srcgrad.analysis.record.lanewise import GIVEN, works_by_lanes
 from srcgrad.analysis.targets import Library, Target, User, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
@@ -117,7 +118,9 @@ class Lanes:
         target = self.unit.facts.targets.get(stmt.sid)
         if isinstance(target, User):
             return True
-        if isinstance(target, Library) and target.entry.kind != "function":
+        if isinstance(target, Library) and target.entry.kind in GIVEN:
+            return works_by_lanes(self.unit, target)
+        if isinstance(target, Library):
             return any(
                 passage(t) is not None
                 and (reads_data(t) or getattr(t.operand, "name", "") in useful)
@@ -150,11 +153,16 @@ class Lanes:
         if isinstance(stmt, ir.Assign) and stmt.inplace is None:
             inside = stmt.target.name in self.masked
             if isinstance(target, Library):
-                if target.entry.kind != "function":
-                    for term in self.terms(stmt, stmt.value, target):
-                        self.use_in(term, inside)
+                if target.entry.kind in GIVEN:
+                    inside = inside and works_by_lanes(self.unit, target)
+                    for a in (a for _, b in target.args for a in bound_atoms(b)):
+                        if isinstance(a, ir.Var):
+                            self._uses.setdefault(a.name, []).append(inside)
                     return
-            elif isinstance(stmt.value, ir.Var | ir.Index):
+                for term in self.terms(stmt, stmt.value, target):
+                    self.use_in(term, inside)
+                return
+            if isinstance(stmt.value, ir.Var | ir.Index):
                 source = stmt.value.obj if isinstance(stmt.value, ir.Index) else stmt.value
                 if isinstance(source, ir.Var):
                     self._uses.setdefault(source.name, []).append(inside)
@@ -179,7 +187,7 @@ class Lanes:
             return
         self.masked.add(name)
         target = self.unit.facts.targets.get(stmt.sid)
-        if len(uses) > 1 or not isinstance(target, Library) or target.entry.kind == "function":
+        if len(uses) > 1 or not isinstance(target, Library) or target.entry.kind in GIVEN:
             return
         terms = self.terms(stmt, stmt.value, target)
         if all(passage(t) == "same" for t in terms) and any(map(reads_data, terms)):

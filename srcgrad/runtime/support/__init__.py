@@ -168,6 +168,7 @@ from srcgrad.runtime.support.lanes import (
     any_lane as any_lane,
     lanes_at as lanes_at,
     masked as masked,
+    masked_alike as masked_alike,
 )
 from srcgrad.runtime.support.later import find as __getattr__  # noqa: F401 - the others
 from srcgrad.runtime.support.linalg import (

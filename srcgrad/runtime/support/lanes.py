@@ -18,6 +18,15 @@ def masked(mask: Any, x: Any) -> Any:
     return x if mask else 0.0
 
 
+def masked_alike(mask: Any, x: Any) -> Any:
+    """`masked(mask, x)` where these are of one shape, else x.
+
+    >>> masked_alike(np.array([True, False]), 2.0)
+    2.0
+    """
+    return masked(mask, x) if np.shape(mask) == np.shape(x) else x
+
+
 def any_lane(mask: Any, x: Any) -> Any:
     """Whether any of the lanes is true that an element of x was broadcast to.
 

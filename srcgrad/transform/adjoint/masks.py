@@ -177,12 +177,28 @@ class Masks:
         node = owner.module.support("lanes_at", owner.primal(obj), key, self.positive(mask))
         return self.steady(Mask(node, ty.UNKNOWN))
 
-    def select(self, mask: Mask, node: ast.expr, result: ty.Type) -> ast.expr:
-        """Zero in the lanes that do not count."""
+    def of_operand(self, mask: Mask, operand: ir.Var) -> Mask | None:
+        """The lanes of an operand of a call of a rule that works lane by lane."""
+        t = self.owner.unit.facts.of(operand)
+        if operand.name not in self.static.masked:
+            return None
+        alike = isinstance(mask.type, ty.Array) and same_shape(mask.type, t)
+        if alike or (lanes.is_scalar(mask.type) and lanes.is_scalar(t)):
+            return mask
+        shape = self.owner.shape_of(operand)
+        node = self.owner.module.support("any_lane", self.positive(mask), shape)
+        return self.steady(Mask(node, ty.UNKNOWN, False, mask.dirty))
+
+    def select(self, mask: Mask, node: ast.expr, result: ty.Type, exact: bool = True) -> ast.expr:
+        """Zero in the lanes that do not count.
+
+        Not `exact`: the mask may be of another shape, as where the rule sums over lanes."""
         zero = syn.number(0.0)
         arms = (zero, node) if mask.negated else (node, zero)
         if lanes.is_scalar(mask.type) and lanes.is_scalar(result):
             return ast.IfExp(mask.node, *arms)
+        if not exact and not (isinstance(mask.type, ty.Array) and same_shape(mask.type, result)):
+            return self.owner.module.support("masked_alike", self.positive(mask), node)
         if isinstance(mask.type, ty.Array) or isinstance(result, ty.Array):
             return self.owner.module.numpy("where", mask.node, *arms)
         return self.owner.module.support("masked", self.positive(mask), node)

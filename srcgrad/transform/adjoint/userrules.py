@@ -27,6 +27,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.masks import Mask
 from srcgrad.transform.adjoint.state import Adj
 from srcgrad.transform.module import Module
 
@@ -75,7 +76,7 @@ def reverse_value(rev: Values, stmt: ir.Assign, call: Library) -> None:
     g = rev.take_full(name)
     out = _result(rev, call, name, rev.overwritten(stmt))
     g = rev.after_undo(stmt, g)
-    contribute(rev, stmt, call, g, out)
+    contribute(rev, stmt, call, g, out, rev.masks.take(name))
 
 
 def reverse_memory(rev: Values, stmt: ir.Assign, call: Library, g: ast.expr) -> None:
@@ -99,8 +100,16 @@ def _result(rev: Values, call: Library, name: str, goes: bool) -> ast.expr:
     return out
 
 
-def contribute(rev: Values, stmt: ir.Assign, call: Library, g: ast.expr, out: ast.expr) -> None:
-    """Call the rule, and add what it returns to the adjoints of the arguments."""
+def contribute(
+    rev: Values,
+    stmt: ir.Assign,
+    call: Library,
+    g: ast.expr,
+    out: ast.expr,
+    mask: Mask | None = None,
+) -> None:
+    """Call the rule, and add what it returns to the adjoints of the arguments: in the lanes of
+    the mask, which is there for a rule that works lane by lane."""
     check_sharing(rev, stmt, call)
     passed = rule_call(call.entry, call.args)
     active = [any(rev.unit.is_active(a) for a in bound_atoms(b)) for b in passed.positional]
@@ -110,7 +119,7 @@ def contribute(rev: Values, stmt: ir.Assign, call: Library, g: ast.expr, out: as
     how = "transpose of the " if call.entry.kind == "jvp" else ""
     rev.out.append(syn.Comment(f"by the {how}{about(call.entry)}"))
     if call.entry.kind == "jvp":
-        _transposed(rev, stmt, call, passed, active, g, out)
+        _transposed(rev, stmt, call, passed, active, g, out, mask)
         return
     args = [rev.bound(b) for b in passed.positional]
     keywords = [ast.keyword(k, rev.bound(b)) for k, b in passed.keywords]
@@ -121,12 +130,12 @@ def contribute(rev: Values, stmt: ir.Assign, call: Library, g: ast.expr, out: as
         label.append(ast.Constant(True))
     if len(active) == 1:
         one = rev.module.support("cotangent", made, args[0], *label)
-        rev.contribute(_atom(passed.positional[0]), one, True)
+        _add(rev, _atom(passed.positional[0]), one, mask)
         return
     wanted = [a if use else syn.number(None) for a, use in zip(args, active, strict=True)]
     every = rev.module.support("cotangents", made, syn.tuple_of(wanted), *label)
     pairs = [(k, _atom(b)) for k, b in enumerate(passed.positional) if active[k]]
-    _spread(rev, every, pairs, len(active))
+    _spread(rev, every, pairs, len(active), mask)
 
 
 def _transposed(
@@ -137,6 +146,7 @@ def _transposed(
     active: list[bool],
     g: ast.expr,
     out: ast.expr,
+    mask: Mask | None,
 ) -> None:
     """A forward rule, which is linear in the tangents, backwards: its reverse sweep with respect
     to the tangents, at zero."""
@@ -168,7 +178,19 @@ def _transposed(
     rev.emit(syn.assign(bars, syn.call(reverse, back, syn.name(kept))))
     for k, b in enumerate(passed.positional):
         if active[k]:
-            rev.contribute(_atom(b), syn.expr("t[k]", t=syn.name(bars), k=syn.number(k)), False)
+            part = syn.expr("t[k]", t=syn.name(bars), k=syn.number(k))
+            _add(rev, _atom(b), part, mask, fresh=False)
+
+
+def _add(
+    rev: Values, operand: ir.Var, node: ast.expr, mask: Mask | None, fresh: bool = True
+) -> None:
+    """Add what a rule returned to the adjoint of an operand, zero in lanes that don't count."""
+    if mask is not None:
+        node = rev.masks.select(mask, node, rev.unit.type(operand.name), exact=False)
+        rev.masks.put(operand.name, rev.masks.of_operand(mask, operand))
+        fresh = True
+    rev.contribute(operand, node, fresh)
 
 
 def _rule(
@@ -208,10 +230,12 @@ def _nested_rule(
     return syn.call(name, g, *parts)
 
 
-def _spread(rev: Values, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: int) -> None:
+def _spread(
+    rev: Values, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: int, mask: Mask | None
+) -> None:
     """`x_bar, _, y_bar = support.cotangents(...)`, or by way of temporaries."""
     names = ["_"] * n
-    direct = _fresh(rev, [v for _, v in pairs])
+    direct = mask is None and _fresh(rev, [v for _, v in pairs])
     for k, v in pairs:
         names[k] = rev.bar(v.name) if direct else rev.text.names.temporary() + "_bar"
     rev.emit(syn.assign(syn.tuple_of(map(syn.name, names)), every))
@@ -219,7 +243,7 @@ def _spread(rev: Values, every: ast.expr, pairs: list[tuple[int, ir.Var]], n: in
         if direct:
             rev.state[v.name] = Adj(None, True, False)
         else:
-            rev.contribute(v, syn.name(names[k]), True)
+            _add(rev, v, syn.name(names[k]), mask)
 
 
 def _fresh(rev: Values, operands: list[ir.Var]) -> bool:
