@@ -49,13 +49,13 @@ POINTS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")  # since NumPy 2.0
 @pytest.mark.parametrize("specialize", [True, False], ids=["typed", "generic"])
 @pytest.mark.parametrize("k", range(len(ARRAYS)))
 def test_arrays(k: int, specialize: bool) -> None:
     sg.check_grads(ARRAYS[k], (X,), order=2, specialize=specialize)
 
 
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors")  # since NumPy 2.0
 @pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) >= "2.5.0", reason="NumPy 2.5 crosses vectors of 3 only"
 )
