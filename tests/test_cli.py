@@ -302,3 +302,10 @@ def test_a_page_of_a_refusal_is_written_and_says_so(place):
     assert done.exit_code == REFUSED
     assert "climodel.py:20" in done.output
     assert "UnsupportedSyntax" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_a_function_that_cannot_be_read_is_shown_with_its_parameter(place):
+    Path("runs.py").write_text("def runs(x: float) -> float:\n    exec('y = 1')\n    return x\n")
+    done = run("show", "runs.py:runs")
+    assert done.exit_code == REFUSED
+    assert "with respect to x" in done.output

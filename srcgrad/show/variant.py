@@ -93,6 +93,7 @@ def view(jobs: Sequence[Job]) -> View:
     for job in jobs:
         try:
             request = job.request()
+            wrt = request.wrt
             pipeline.function_of(request.fn)
         except ArgumentError:
             raise
@@ -100,7 +101,6 @@ def view(jobs: Sequence[Job]) -> View:
             variants.append(_unread(job, error))
         else:
             variants.append(variant(request))
-            wrt = request.wrt
     first = variants[0].primals[0]
     place = f"{first.file}:{first.lines[0].number}" if first.lines else first.file
     return View(first.name, place, wrt or _named(jobs[0].wrt), variants)
