@@ -15,7 +15,15 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from srcgrad.analysis.targets import Construct, Container, Packed, Uncharted, User, bound_atoms
+from srcgrad.analysis.targets import (
+    Construct,
+    Container,
+    Library,
+    Packed,
+    Uncharted,
+    User,
+    bound_atoms,
+)
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -50,6 +58,8 @@ def flow_back(work: Inference, stmt: ir.Assign | ir.Effect | ir.Store | ir.Store
             _bind(work, a, ty.UNKNOWN)
     if isinstance(stmt, ir.Effect) and isinstance(stmt.value, ir.Method):
         _added(work, stmt.value)
+    if isinstance(target, Library) and target.entry.kind == "parallel":
+        _filled(work, target)
     if isinstance(target, User):
         _from_call(work, stmt, target)
         return
@@ -77,6 +87,14 @@ def flow_back(work: Inference, stmt: ir.Assign | ir.Effect | ir.Store | ir.Store
             for name, b in zip(target.fields, target.args, strict=True):
                 for a in bound_atoms(b):
                     _bind(work, a, fields.get(name, ty.UNKNOWN))
+
+
+def _filled(work: Inference, call: Library) -> None:
+    """A helper may put new keys into a dict, such as the one of adjoints that starts empty."""
+    for name, b in call.args:
+        for a in bound_atoms(b) if name in call.entry.writes else ():
+            if isinstance(work.atom(a), ty.Dict):
+                _bind(work, a, ty.UNKNOWN)
 
 
 def _bind(work: Inference, a: ir.Atom, t: ty.Type | None) -> None:

@@ -7,7 +7,7 @@ import ast
 from srcgrad.analysis.partials import HELPERS, _names, jvp_terms
 from srcgrad.analysis.refused.outside import written_outside
 from srcgrad.analysis.targets import Library
-from srcgrad.errors import NotDifferentiable, located
+from srcgrad.errors import MissingRule, NotDifferentiable, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.python import OPERATORS
@@ -55,7 +55,13 @@ class Memory(Containers):
     def inplace(self, stmt: ir.Assign) -> None:
         """`u op= e` on an array or something of unknown type."""
         name, op = stmt.target.name, stmt.inplace
-        assert op is not None and isinstance(stmt.value, ir.Op)
+        if op is None or not isinstance(stmt.value, ir.Op):
+            raise located(
+                MissingRule,
+                stmt.loc,
+                "no derivative rule for this in-place operation: its types are not known",
+                fixes=["write it as an assignment of a new value"],
+            )
         e, t = stmt.value.args[1], self.unit.type(name)
         u, dot = self.primal_name(stmt.target), syn.name(self.dot_name(name))
         if isinstance(t, ty.Array):
