@@ -46,7 +46,7 @@ def _all(program: Program, target: Any) -> Iterator[tuple[ir.Global, ty.Type]]:
         yield from (_attribute(target, *path) for path in of_partial(target))
     if not isinstance(target, FunctionType | MethodType):
         yield from _method(type(target), "__call__")
-    for facts in list(program._facts.values()):
+    for facts in program.known():
         classes = {t.cls for t in facts.types.values() if isinstance(t, ty.Object)}
         names = {"__call__", *special_methods.NAMES}
         for e in (e for stmt in ir.walk(facts.fn.body) for e in ir.exprs(stmt)):

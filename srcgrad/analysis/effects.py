@@ -163,28 +163,21 @@ def written_in(program: Program, found: Effects, block: ir.Block) -> set[str]:
 
 def summary(program: Program, fn: ir.Function, types: tuple[ty.Type, ...]) -> Summary:
     """The effects of a callee; recursion runs to a fixed point."""
-    cache: dict[object, Summary] = program.__dict__.setdefault("_summaries", {})
-    running: dict[object, Summary] = program.__dict__.setdefault("_summaries_running", {})
-    key = (fn, types)
-    if key in cache:
-        return cache[key]
-    consulted: set[object] = program.__dict__.setdefault("_summaries_consulted", set())
-    if key in running:
-        consulted.add(key)
-        return running[key]
+    known, key = program.summaries, (fn, types)
+    found = known.get(key)
+    if found is not None:
+        return found
     facts = program.facts(fn, types)
     names = [p.name for p in facts.fn.params] + list(facts.fn.free)
-    running[key] = Summary((None,) * len(names), None, frozenset())
-    while True:
-        new = _summarise(effects(program, facts), names)
-        if new == running[key]:
-            break
-        running[key] = new
-    del running[key]
-    consulted.discard(key)
-    if not consulted:  # it rests on nothing that is yet to be settled
-        cache[key] = new
-    return new
+    with known.running(key) as so_far:
+        found = known.before(key) or Summary((None,) * len(names), None, frozenset())
+        while True:
+            so_far(found)
+            known.again(key)
+            new = _summarise(effects(program, facts), names)
+            if new == found and not known.moved(key):
+                return found
+            found = new
 
 
 def _summarise(found: Effects, names: list[str]) -> Summary:

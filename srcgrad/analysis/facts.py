@@ -31,6 +31,16 @@ class Facts:
     # The derivatives that calls such as `srcgrad.grad(inner)` of a nested function make.
     derived: dict[int, Any] = field(default_factory=dict)
 
+    def arguments(self) -> dict[str, ty.Type]:
+        """The types of parameters and captured variables, with what was stored through them."""
+        names = (*(p.name for p in self.fn.params), *self.fn.free)
+        return {n: self.types[n] for n in names if n in self.types}
+
+    def start_from(self, before: Facts) -> None:
+        """What callers see is at least what it was before."""
+        self.result = before.result
+        self.types |= before.arguments()
+
     @cached_property
     def extents(self) -> Extents:
         """Which arrays surely have one shape."""

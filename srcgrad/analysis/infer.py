@@ -45,12 +45,16 @@ class Inference(MemberTypes):
     def run(self) -> Facts:
         fn, facts = self.facts.fn, self.facts
         names = [p.name for p in fn.params] + list(fn.free)
-        facts.types |= facts.extents.arguments(names, facts.params)
+        for name, t in facts.extents.arguments(names, facts.params).items():
+            old = facts.types.get(name)
+            facts.types[name] = t if old is None else ty.join(old, t)
         for k in range(_ROUNDS + 3):
             self.changed, self.early, self.widen = False, False, k >= _ROUNDS
             facts.extents.missed.clear()
+            self.program.again(facts)
             self.block(fn.body)
-            if not self.changed or not (self.early or self.program.is_recursive):
+            settled = not self.changed or not (self.early or self.program.is_recursive)
+            if settled and not self.program.moved(facts):
                 break
         return facts
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from srcgrad.analysis import webs
+from srcgrad.analysis.recursion import Recursion
 from srcgrad.analysis.targets import Bound
 from srcgrad.analysis.types import constructors
 from srcgrad.analysis.types.dims import plain_result
-from srcgrad.errors import SourceUnavailable, UnsupportedSyntax
+from srcgrad.errors import SourceUnavailable, UnsupportedSyntax, located
 from srcgrad.frontend import source as source_module
 from srcgrad.frontend.lower import lower
 from srcgrad.frontend.namespace import Handed
@@ -30,6 +31,7 @@ from srcgrad.rules import registry
 from srcgrad.rules.registry import Entry
 
 if TYPE_CHECKING:
+    from srcgrad.analysis.effects import Summary
     from srcgrad.analysis.facts import Facts
 
 _LOWERED: WeakKeyDictionary[Any, tuple[str, ir.Function]] = WeakKeyDictionary()
@@ -59,6 +61,11 @@ def lowered(found: Any) -> ir.Function:
     return made
 
 
+def _seen(facts: Facts) -> tuple[Any, ...]:
+    """What callers of a function see of its types."""
+    return plain_result(facts.result), facts.arguments()
+
+
 def _still_means(fn: ir.Function) -> bool:
     """Whether the global names of a lowered function name what they named."""
     return all(map(_is_same, fn.meanings))
@@ -85,6 +92,10 @@ def constant_atom(value: Any, name: str) -> ir.Atom:
     return ir.Global(root, ("value",), value)
 
 
+_Key = tuple[ir.Function, tuple[ty.Type, ...]]
+_KINDS = 64  # types of arguments with which one function may be reached from itself
+
+
 class Program:
     """All functions and rules of one compilation."""
 
@@ -102,17 +113,26 @@ class Program:
         self.inlines = False  # statements of small functions stand where these are called
         self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
         self.lowered: list[ir.Function] = []  # the functions with source that were reached
-        self._facts: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
-        self._running: dict[tuple[ir.Function, tuple[ty.Type, ...]], Facts] = {}
-        self._consulted: set[tuple[ir.Function, tuple[ty.Type, ...]]] = set()
+        self._facts: Recursion[_Key, Facts] = Recursion(_seen)
+        self.summaries: Recursion[tuple[ir.Function, tuple[ty.Type, ...]], Summary] = Recursion(
+            lambda s: s
+        )
         self._constants: dict[ir.Function, dict[str, Any]] = {}
         self._constructors: dict[type, ir.Function | None] = {}
         self._variants: dict[tuple[ir.Function, tuple[bool, ...]], ir.Function] = {}
 
     @property
     def is_recursive(self) -> bool:
-        """Whether a function whose types are being found called itself."""
-        return bool(self._consulted)
+        """Whether the function whose types are being found calls one whose types are, too."""
+        return self._facts.is_recursive
+
+    def again(self, facts: Facts) -> None:
+        """The types of a function are gone through once more."""
+        self._facts.again((facts.base or facts.fn, facts.params))
+
+    def moved(self, facts: Facts) -> bool:
+        """Whether types of other functions that were found from those of this one have changed."""
+        return self._facts.moved((facts.base or facts.fn, facts.params))
 
     # ---- rules ----
 
@@ -240,7 +260,7 @@ class Program:
 
     def settled(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> Facts | None:
         """What is known of a function, unless that is being found just now."""
-        return None if (fn, types) in self._running else self.facts(fn, types)
+        return None if self._facts.runs((fn, types)) else self.facts(fn, types)
 
     def facts(self, fn: ir.Function, types: tuple[ty.Type, ...]) -> Facts:
         """What is known of a function for these argument types, in its final form."""
@@ -251,30 +271,44 @@ class Program:
         from srcgrad.analysis.sharpen import sharpen
 
         key = (fn, types)
-        if key in self._facts:
-            return self._facts[key]
-        if key in self._running:
-            self._consulted.add(key)
-            return self._running[key]
+        found = self._facts.get(key)
+        if found is not None:
+            return found
+        self._refuse_endless(fn)
         current = fn
-        while True:
-            facts = self._running[key] = Facts(current, types, base=fn)
-            try:
+        with self._facts.running(key) as so_far:
+            while True:
+                facts = Facts(current, types, base=fn)
+                before = self._facts.before(key)
+                if before is not None:
+                    facts.start_from(before)
+                so_far(facts)
                 Inference(self, facts).run()
-            except BaseException:
-                self._running.pop(key, None)
-                raise
-            better = sharpen(facts) or desugar(facts)
-            if better is None and self.inlines:
-                better = inline(self, facts)
-            if better is None:
-                break
-            current = checked(better, "sharpening by types")
-        facts = self._running.pop(key)
-        self._consulted.discard(key)
-        if not self._consulted:
-            self._facts[key] = facts
-        return facts
+                better = sharpen(facts) or desugar(facts)
+                if better is None and self.inlines:
+                    better = inline(self, facts)
+                if better is None:
+                    return facts
+                current = checked(better, "sharpening by types")
+                self._facts.anew(key)
+
+    def _refuse_endless(self, fn: ir.Function) -> None:
+        if sum(running is fn for running, _ in self._facts.open()) < _KINDS:
+            return
+        raise located(
+            UnsupportedSyntax,
+            fn.loc,
+            f"{fn.name} calls itself with other types each time, such as a tuple or function that "
+            "grows: there is no end to what would have to be compiled",
+            fixes=[
+                "write the recursion as a loop over a list",
+                f"give {fn.name} a rule with @srcgrad.rule",
+            ],
+        )
+
+    def known(self) -> list[Facts]:
+        """The facts of all functions that were looked at."""
+        return self._facts.values()
 
     def constant_of(self, atom: ir.Atom, fn: ir.Function) -> Any:
         """The tuple of literals that a variable surely is: `axis=(0, 1)`; wrapped in Const."""
