@@ -37,6 +37,7 @@ from srcgrad.transform.delay import delay
 from srcgrad.transform.handover import hand_over
 from srcgrad.transform.leftovers import clear_empty, drop_unread
 from srcgrad.transform.module import Module
+from srcgrad.transform.records import split_records
 from srcgrad.transform.restores import drop_restores
 from srcgrad.transform.tangent.functions import Tangent
 from srcgrad.transform.verify import refuse_depth, verify
@@ -247,6 +248,7 @@ def _drafted(
         if isinstance(function, ast.FunctionDef):
             dead.eliminate(function)
             if module.backend != "numba":  # its loop passes have their own ideas of temporaries
+                split_records(function)
                 delay(function)
                 fold.fold(function)
                 hand_over(function)

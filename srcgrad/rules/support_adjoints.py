@@ -24,6 +24,14 @@ linear(
     support.gradient, "ct, x", ct="g", zero=("x",), of_parts=True,
     at=[(1.5, 2.0), (_A, _B), (_PARTS, _PARTS)],
 )  # fmt: skip
+linear(
+    support.gradient_of_fields, "fields, x", fields="support.fields_of(g, fields)", zero=("x",),
+    of_parts=True, at=[(_PARTS, _PARTS)],
+)  # fmt: skip
+linear(
+    support.fields_of, "ct, fields", ct="g", zero=("fields",), of_parts=True,
+    at=[(_PARTS, _PARTS)],
+)  # fmt: skip
 linear(support.like, "ct, x", ct="g", zero=("x",), of_parts=True, at=[(_A, _B), (_PARTS, _PARTS)])
 linear(support.private, "x", x="g", of_parts=True, at=[(1.5,), (_A,), (_PARTS,)])
 linear(support.tangent_like, "t, v", t="g", zero=("v",), of_parts=True, at=[(_A, _B)])

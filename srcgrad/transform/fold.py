@@ -154,10 +154,12 @@ def _use(
     once = stores[name] == 1 and loads[name] == 1 and _TEMPORARY.fullmatch(name)
     if not name.endswith("_bar") or hasattr(block[k], "srcgrad_raises"):
         return None  # a statement of the user's
-    if once and _is_taken_off(value) and k + 1 < len(block):
+    if once and k + 1 < len(block):
         added = block[k + 1]
-        whole = isinstance(added, ast.AugAssign) and isinstance(added.target, ast.Name)
-        return k + 1 if whole and _is_name(added.value, name) else None  # type: ignore[attr-defined]
+        if isinstance(added, ast.AugAssign) and _is_name(added.value, name):
+            plain = isinstance(added.target, ast.Name) and added.target.id != name
+            if plain and len(asts.walk(value)) <= _LARGEST:
+                return k + 1  # nothing happens in between
     if not is_silent(value, False) or len(asts.walk(value)) > _LARGEST:
         return None
     for at in range(k + 1, len(block)):
@@ -174,13 +176,6 @@ def _use(
         if not _passes(s, name, value):
             return None
     return None
-
-
-def _is_taken_off(value: ast.expr) -> bool:
-    match value:
-        case ast.Call(ast.Attribute(ast.Name(), "pop"), [], []):
-            return True
-    return False
 
 
 def _is_name(node: ast.expr, name: str) -> bool:

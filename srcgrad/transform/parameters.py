@@ -85,7 +85,9 @@ def gradient_of(
         if owned:
             cast = syn.expr("a.astype(x.dtype, copy=False)", a=node, x=primal)
         return cast
-    return module.support("gradient", node if node is not None else syn.number(None), primal)
+    made = module.support("gradient", node if node is not None else syn.number(None), primal)
+    vars(made)["srcgrad_type"] = t
+    return made
 
 
 def _number(module: Module, t: ty.Number, node: ast.expr | None) -> ast.expr:

@@ -11,10 +11,10 @@ def energy_grad(spring, x):
     # ---- reverse sweep ----
     # dataclass_params.py:14  return 0.5 * spring.stiffness * (stretch @ stretch)
     stretch_bar = spring.stiffness * stretch
-    t5_bar = t1 * 0.5
-    spring_bar = support.zeros(spring)
-    support.attr_add(spring_bar, "stiffness", t5_bar)
+    stiffness_bar = t1 * 0.5
     # dataclass_params.py:13  stretch = x - spring.rest
-    t6_bar = -stretch_bar
-    support.attr_add(spring_bar, "rest", t6_bar)
-    return support.gradient(spring_bar, spring), stretch_bar
+    rest_bar = -stretch_bar
+    return (
+        support.gradient_of_fields({"stiffness": stiffness_bar, "rest": rest_bar}, spring),
+        stretch_bar,
+    )

@@ -22,14 +22,12 @@ def power_reverse(result_bar, saved):
             # recursion.py:5  return x * power(x, n - 1)
             x_bar += result_bar * t1
             t1_bar = result_bar * x
-            t3_bar = power_reverse(t1_bar, saved)
-            x_bar += t3_bar
+            x_bar += power_reverse(t1_bar, saved)
         else:
             # recursion.py:7  return half * half
             half_bar = 2.0 * result_bar * half
             # recursion.py:6  half = power(x, n // 2)
-            t5_bar = power_reverse(half_bar, saved_2)
-            x_bar += t5_bar
+            x_bar += power_reverse(half_bar, saved_2)
     return x_bar
 
 
@@ -45,13 +43,10 @@ def power_grad(x, n):
     if not n == 0:
         if n % 2 == 1:
             # recursion.py:5  return x * power(x, n - 1)
-            x_bar += t1
-            t3_bar = power_reverse(x, saved)
-            x_bar += t3_bar
+            x_bar += t1 + power_reverse(x, saved)
         else:
             # recursion.py:7  return half * half
             half_bar = 2.0 * half
             # recursion.py:6  half = power(x, n // 2)
-            t6_bar = power_reverse(half_bar, saved_2)
-            x_bar += t6_bar
+            x_bar += power_reverse(half_bar, saved_2)
     return x_bar

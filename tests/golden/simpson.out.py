@@ -60,8 +60,7 @@ def simpson_reverse(result_bar, saved):
             weight = weight_tape_2.pop()
     # simpson.py:10  total = f(a) + f(b)
     t10_bar = gauss_reverse(total_bar, saved_2)
-    t11_bar = gauss_reverse(total_bar, saved)
-    a_bar += t11_bar
+    a_bar += gauss_reverse(total_bar, saved)
     # simpson.py:9  h = (b - a) / n
     t12_bar = h_bar / n
     b_bar = t10_bar + t12_bar

@@ -314,6 +314,26 @@ def gradient(g: Any, x: Any) -> Any:
     return None
 
 
+def gradient_of_fields(fields: Any, x: Any) -> Any:
+    """The gradient of an object from the adjoints of its fields.
+
+    >>> gradient_of_fields({"real": 1.0, "n": None}, {"real": 2.0, "n": 3})
+    {'real': 1.0, 'n': None}
+    """
+    return gradient(fields, x)
+
+
+def fields_of(g: Any, fields: Any) -> Any:
+    """The cotangents of the fields of an object, by name where they are in a dict.
+
+    >>> fields_of({"a": 1.0, "b": 2.0}, {"b": 0.0})
+    {'b': 2.0}
+    """
+    if g is None or not isinstance(fields, dict):
+        return g
+    return {name: field(g, name) for name in fields}
+
+
 def _number(g: Any, x: Any) -> Any:
     if g is None:
         g = 0.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
 from srcgrad.analysis.effects import surely_copies
 from srcgrad.analysis.targets import UNNAMED, Uncharted
 from srcgrad.errors import MissingRule, UnsupportedSyntax, located
@@ -45,7 +47,15 @@ class Places(Adjoints):
             self.emit(ast.Expr(self.module.support("item_add", place, self.key_value(key), g)))
         else:
             node = ast.Subscript(place, self.key(key), ast.Load())
-            self.emit(syn.augment(node, ast.Add(), g))
+            added = syn.augment(node, ast.Add(), g)
+            self.emit(self.whole(added, stmt))
+
+    def whole(self, added: ast.stmt, stmt: ir.Stmt) -> ast.stmt:
+        """Mark an addition of a whole array of doubles to a part of a container."""
+        t = self.unit.type(stmt.target.name) if isinstance(stmt, ir.Assign) else None
+        if isinstance(t, ty.Array) and t.dims and t.dtype == np.float64 and self.is_double:
+            vars(added)["srcgrad_thin"] = False
+        return added
 
     def leaf_is_container(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Assign):
@@ -105,14 +115,17 @@ class Places(Adjoints):
         t = self.unit.facts.of(key)
         return isinstance(t, ty.Array) and t.dtype == bool
 
-    def add_attr(self, obj: ir.Atom, attr: str, g: ast.expr) -> None:
+    def add_attr(
+        self, obj: ir.Atom, attr: str, g: ast.expr, stmt: ir.Assign | None = None
+    ) -> None:
         if not isinstance(obj, ir.Var) or not self.unit.is_active(obj):
             return
         root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
         if self.unit.kind(root.name) != "memory":
             self.own_container(root.name)
         place = self.place_of(obj, root)
-        self.emit(ast.Expr(self.module.support("attr_add", place, ast.Constant(attr), g)))
+        added = ast.Expr(self.module.support("attr_add", place, ast.Constant(attr), g))
+        self.emit(added if stmt is None else self.whole(added, stmt))
 
     # ---- parts ------------------------------------------------------------------------------
 

@@ -81,7 +81,7 @@ class Values(Containers):
             case ir.Attr(obj, attr) if target is None:
                 g = self.take_full(name)
                 g = self.apart(self.after_undo(stmt, g), obj)
-                self.add_attr(obj, attr, g)
+                self.add_attr(obj, attr, g, stmt)
             case _:
                 self.library_rule(stmt, expr, target)
 
