@@ -38,6 +38,8 @@ def _all(program: Program, target: Any) -> Iterator[tuple[ir.Global, ty.Type]]:
     for fn in program.lowered:
         for at in filter(_can_change, fn.meanings):
             yield at, global_type(at)
+            if isinstance(at.value, MethodType):  # that of a class is made anew by each look-up
+                yield _below(at, "__func__")
             if isinstance(at.value, functools.partial):
                 yield from (_below(at, *path) for path in of_partial(at.value))
         for path in of_function(fn.fn):

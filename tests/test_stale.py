@@ -242,6 +242,44 @@ def test_methods(place: Place) -> None:
     assert dm(1.0) == 10.0
 
 
+CLASS_METHODS = """
+    class Base:
+        k = 2.0
+        @classmethod
+        def scaled(cls, x): return cls.k * x * x
+        @staticmethod
+        def plain(x): return 2.0 * x * x
+        def own(self, x): return 2.0 * x * x
+    class Model(Base): pass
+    model = Model()
+    def apply(f, x): return f(x)
+    def of_class(x): return Model.scaled(x)
+    def of_object(x): return model.scaled(x)
+    def static(x): return Model.plain(x)
+    def unbound(x): return Model.own(model, x)
+    def passed(x): return apply(Model.scaled, x)
+    def chosen(x): return {"a": Model.scaled}["a"](x)
+"""
+
+
+@pytest.mark.parametrize(
+    "function",
+    ["of_class", "of_object", "static", "unbound", "passed", "chosen"],
+)
+@pytest.mark.parametrize("holder", ["Base", "Model"])
+def test_methods_of_classes_that_are_replaced(place: Place, function: str, holder: str) -> None:
+    """In the class or in one below it, whether they are called or handed on."""
+    module = place.module(CLASS_METHODS)
+    df = sg.grad(getattr(module, function))
+    assert df(1.5) == 6.0
+    cls = getattr(module, holder)
+    cls.scaled = classmethod(lambda cls, x: 7.0 * x)
+    cls.plain = staticmethod(lambda x: 7.0 * x)
+    cls.own = lambda self, x: 7.0 * x
+    assert df(1.5) == 7.0
+    assert sg.grad(getattr(module, function))(1.5) == 7.0
+
+
 # ---- files and cells -----------------------------------------------------------
 
 
