@@ -9,6 +9,7 @@ replay      what a round computes is computed again from its state, where that i
 standing    what is in an array until the end is read from there, not kept
 reread      what was read from an array that is put back is read again, not kept
 once        an element that every round of a loop changes is kept before the loop
+neighbours  elements beside one another that a loop reads are kept in one copy of their array
 merge       additions to one place that follow one another become one
 guard       a loop that only spreads a cotangent which is structurally zero is skipped
 ascending   the iterations of a reverse loop that commute run in the order of memory
@@ -41,6 +42,7 @@ from srcgrad.transform.loops.invariant import invariant
 from srcgrad.transform.loops.last import last
 from srcgrad.transform.loops.lift import lift
 from srcgrad.transform.loops.merge import merge
+from srcgrad.transform.loops.neighbours import neighbours
 from srcgrad.transform.loops.once import once
 from srcgrad.transform.loops.parallel import parallel
 from srcgrad.transform.loops.regroup import regroup
@@ -52,8 +54,9 @@ from srcgrad.transform.loops.standing import standing
 from srcgrad.transform.loops.stop import stop
 
 PASSES = (
-    lift, share, dead, settle, fuse, dead, replay, dead, standing, reread, once, merge, guard,
-    ascending, first, anew, distribute, dead, hoist, invariant, parallel, stop, last, regroup,
+    lift, share, dead, settle, fuse, dead, replay, dead, standing, reread, once, neighbours, merge,
+    guard, ascending, first, anew, distribute, dead, hoist, invariant, parallel, stop, last,
+    regroup,
 )  # fmt: skip
 skipped: set[str] = set()  # names of passes that are turned off
 

@@ -185,7 +185,7 @@ class _Replay:
         self.backward.body = [*behind, *again, Comment("---- and back ----"), *back]
         bound = binders(self.backward)
         for tape in sorted(self.tapes, key=_rank, reverse=True):  # numbers last: they move blocks
-            single = tape.has_rows and len(tape.stores) == len(tape.loads) == 1
+            single = tape.has_rows and len(tape.stores) == 1
             shrink(self.fn, tape, self.backward, bound)
             if single:
                 _read_again(self.fn, tape, again, back)
@@ -264,9 +264,9 @@ def _copied(block: list[ast.stmt], shared: set[int]) -> list[ast.stmt]:
 def _read_again(fn: Function, tape: Tape, again: list[ast.stmt], back: list[ast.stmt]) -> None:
     """`t = y[i]; t_tape[i] = t` with `t = t_tape[i]`: the latter becomes `t = y[i]` where y stays
     as it is."""
-    record, load = tape.stores[0], tape.loads[0]
+    record = tape.stores[0]
     found = _place_of(again, record)
-    if found is None or not isinstance(load.targets[0], ast.Name):
+    if found is None or not all(isinstance(s.targets[0], ast.Name) for s in tape.loads):
         return
     block, k, top = found
     match block[k - 1] if k else None:
@@ -284,8 +284,9 @@ def _read_again(fn: Function, tape: Tape, again: list[ast.stmt], back: list[ast.
     if any(a.kind != "read" and a.array == array for a in fn.summary(rest).accesses):
         return
     block.remove(record)
-    load.value = asts.copied(place)
-    fn.leaves.forget(load)
+    for load in tape.loads:
+        load.value = asts.copied(place)
+        fn.leaves.forget(load)
     fn.node.body.remove(tape.made)
 
 

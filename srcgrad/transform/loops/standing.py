@@ -8,16 +8,15 @@ dynamic programs.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.indices import Site, counter_in, is_untouched
 from srcgrad.transform.loops.facts.kept import Sweeps, is_steady, stores
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.records import Recorded, recorded
 
 _NEAR = 3  # statements between a record and a store of the same number
 
@@ -26,7 +25,7 @@ def standing(fn: Function) -> None:
     """`t = a[i - 1]; t_tape[i] = t; a[i] = e` with `t = t_tape[i]`: the latter becomes
     `t = a[i - 1]`."""
     sweeps = Sweeps(fn)
-    tapes = list(_tapes(fn, sweeps))
+    tapes = list(recorded(fn, sweeps))
     if not tapes:
         return
     tables = _Tables(fn, sweeps)
@@ -43,23 +42,6 @@ def standing(fn: Function) -> None:
 
 
 @dataclass
-class _Tape:
-    """A tape that one statement fills; the block of that, and what reads the tape."""
-
-    made: ast.Assign
-    record: ast.Assign
-    block: list[ast.stmt]
-    loads: list[ast.Assign] = field(default_factory=list)
-
-    @property
-    def at(self) -> ast.expr:
-        """The index of what it keeps."""
-        place = self.record.targets[0]
-        assert isinstance(place, ast.Subscript)
-        return place.slice
-
-
-@dataclass
 class _Place:
     """An element that holds what a tape keeps; the store that puts it there, if one does."""
 
@@ -68,37 +50,7 @@ class _Place:
     store: ast.stmt | None = None
 
 
-def _tapes(fn: Function, sweeps: Sweeps) -> Iterator[_Tape]:
-    """The tapes that have one record in the forward sweep, and loads in the reverse one only."""
-    found: dict[str, _Tape] = {}
-    made = {name: s for s in sweeps.ahead for name in [_made(s)] if name}
-    for s in statements(sweeps.ahead):
-        match s:
-            case ast.Assign([ast.Subscript(ast.Name(tape), _)], ast.Name()) if tape in made:
-                whole = made[tape]
-                assert isinstance(whole, ast.Assign)
-                found[tape] = _Tape(whole, s, sweeps.places[id(s)][0])
-    for s in statements(sweeps.back):
-        match s:
-            case ast.Assign([ast.Name()], ast.Subscript(ast.Name(name), key)) if name in found:
-                if ast.dump(key) == ast.dump(found[name].at):
-                    found[name].loads.append(s)
-    mentions = Counter(
-        n.id for leaf in fn.every_leaf for n in leaf.nodes if isinstance(n, ast.Name)
-    )
-    for name, tape_of in found.items():
-        if tape_of.loads and mentions[name] == 2 + len(tape_of.loads):
-            yield tape_of
-
-
-def _made(s: ast.stmt) -> str:
-    match s:
-        case ast.Assign([ast.Name(tape)], ast.Call(ast.Attribute(ast.Name("np"), "empty"))):
-            return tape
-    return ""
-
-
-def _places(tape: _Tape, tables: _Tables) -> Iterator[_Place]:
+def _places(tape: Recorded, tables: _Tables) -> Iterator[_Place]:
     """The elements of arrays that the recorded number was read from, or is stored to."""
     k = tape.block.index(tape.record)
     value = tape.record.value
@@ -189,7 +141,7 @@ def _dtype(made: ast.expr) -> str:
     return ""
 
 
-def _stands(tape: _Tape, place: _Place, tables: _Tables) -> bool:
+def _stands(tape: Recorded, place: _Place, tables: _Tables) -> bool:
     """Whether an element is in the reverse sweep what the tape kept of it."""
     fn = tables.fn
     stored = tables.stores(place.array)
@@ -207,7 +159,7 @@ def _stands(tape: _Tape, place: _Place, tables: _Tables) -> bool:
     return True
 
 
-def _same_rounds(fn: Function, tape: _Tape, place: _Place, read: Site) -> bool:
+def _same_rounds(fn: Function, tape: Recorded, place: _Place, read: Site) -> bool:
     """Whether the index of the tape says which element it is in both sweeps."""
     counters = {loop.target.id for loop in read.loops if isinstance(loop.target, ast.Name)}
     told = {n for item in asts.items(tape.at) for n in counter_in(item)}
