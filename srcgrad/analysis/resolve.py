@@ -119,6 +119,7 @@ class Program:
         )
         self._constants: dict[ir.Function, dict[str, Any]] = {}
         self._constructors: dict[type, ir.Function | None] = {}
+        self.for_nested: dict[object, ir.Function] = {}  # see `made_for_nested`
         self._variants: dict[tuple[ir.Function, tuple[bool, ...]], ir.Function] = {}
 
     @property

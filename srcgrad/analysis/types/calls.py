@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from srcgrad.analysis.handed import made_for_nested
 from srcgrad.analysis.resolve import user_source
 from srcgrad.analysis.rewrites.frozen import is_distribution
 from srcgrad.analysis.targets import (
@@ -292,6 +293,8 @@ class CallTypes(DerivativeTypes):
     def invoke_bound(
         self, stmt: ir.Stmt, fn: ir.Function, bound: tuple[Bound, ...], closure: ir.Atom | None
     ) -> ty.Type | None:
+        if closure is None:
+            fn, bound = made_for_nested(self.program.for_nested, fn, bound, self.closures)
         types = neutral(map(self.bound_type, bound))
         if closure is not None:
             t = self.atom(closure)
