@@ -183,3 +183,52 @@ def test_shapes_that_stay_cost_nothing() -> None:
     text = sg.source(recurrent, np.ones((2, 2)), X)
     assert "filled" not in text
     assert "h_bar = 0.0" not in text
+
+
+def field(y, p):
+    return np.array([p[0] * y[0] - y[0] * y[1], y[0] * y[1] - p[1] * y[1]])
+
+
+def rk4(p, y, h, n):
+    for _ in range(n):
+        k1 = field(y, p)
+        k2 = field(y + 0.5 * h * k1, p)
+        k3 = field(y + h * k2, p)
+        y = y + h / 6.0 * (k1 + 4 * k2 + k3)
+    return np.sum(y**2)
+
+
+def test_the_length_of_a_display_is_known() -> None:
+    p, y = np.array([0.3, 0.7]), np.array([1.0, 0.5])
+    text = sg.source(rk4, p, y, 0.1, 3, wrt=(0, 1))
+    assert "outline" not in text
+    assert "unbroadcast" not in text
+    for wrt in (0, 1, 2):
+        sg.check_grads(rk4, (p, y, 0.1, 3), wrt=wrt, order=2)
+
+
+def test_displays_of_one_row_of_lists_that_grow_and_of_arrays() -> None:
+    def one(x):
+        return np.sum(np.array([x[0] * x[1]]) * x)
+
+    def grown(x):
+        items = [x[0]]
+        items.append(x[1] * x[0])
+        return np.sum(np.array(items) * x) + np.sum(np.array([[x[0], 1.0]]) * x)
+
+    def rows(x):
+        return np.sum(np.array([x, 2.0 * x]) * np.array([[x[0]], [x[1]]]))
+
+    def collected(x):
+        return np.sum(np.array([v * v for v in x]) * x)
+
+    for fn in (one, grown, rows, collected):
+        sg.check_grads(fn, (np.array([0.3, 0.7]),), wrt=0, order=2)
+
+
+def test_displays_that_do_not_fit_raise() -> None:
+    def misfit(x):
+        return np.sum(x + np.array([x[0], x[1], x[0]])) + np.sum(x * x)
+
+    with pytest.raises(ValueError, match="broadcast"):
+        sg.grad(misfit)(np.array([0.3, 0.7]))

@@ -42,37 +42,17 @@ def lorenz_reverse(result_bar, saved):
 
 def rk4_grad(state, sigma, rho, beta, h, steps):
     # ---- forward sweep ----
-    k1_tape, saved_tape, t1_tape, saved_2_tape, t2_tape = [], [], [], [], []
-    saved_3_tape, t3_tape, k4_tape, saved_4_tape, t4_tape = [], [], [], [], []
-    t5_tape, t6_tape, t7_tape, t8_tape = [], [], [], []
+    saved_tape, saved_2_tape, saved_3_tape, saved_4_tape = [], [], [], []
     for _ in range(steps):
         k1, saved = lorenz_forward(state, sigma, rho, beta)
-        k1_tape.append(support.outline(k1))
         saved_tape.append(saved)
-        t1 = 0.5 * h * k1
-        t1_tape.append(support.outline(t1))
-        k2, saved_2 = lorenz_forward(state + t1, sigma, rho, beta)
+        k2, saved_2 = lorenz_forward(state + 0.5 * h * k1, sigma, rho, beta)
         saved_2_tape.append(saved_2)
-        t2 = 0.5 * h * k2
-        t2_tape.append(support.outline(t2))
-        k3, saved_3 = lorenz_forward(state + t2, sigma, rho, beta)
+        k3, saved_3 = lorenz_forward(state + 0.5 * h * k2, sigma, rho, beta)
         saved_3_tape.append(saved_3)
-        t3 = h * k3
-        t3_tape.append(support.outline(t3))
-        k4, saved_4 = lorenz_forward(state + t3, sigma, rho, beta)
-        k4_tape.append(support.outline(k4))
+        k4, saved_4 = lorenz_forward(state + h * k3, sigma, rho, beta)
         saved_4_tape.append(saved_4)
-        t4 = 2.0 * k2
-        t4_tape.append(support.outline(t4))
-        t5 = k1 + t4
-        t5_tape.append(support.outline(t5))
-        t6 = 2.0 * k3
-        t6_tape.append(support.outline(t6))
-        t7 = t5 + t6
-        t7_tape.append(support.outline(t7))
-        t8 = h / 6.0 * (t7 + k4)
-        t8_tape.append(support.outline(t8))
-        state = state + t8
+        state = state + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
     # ---- reverse sweep ----
     # lorenz_rk4.py:16  return state @ state
     state_bar = 2.0 * state
@@ -80,49 +60,35 @@ def rk4_grad(state, sigma, rho, beta, h, steps):
     rho_bar = 0.0
     sigma_bar = 0.0
     for _ in range(steps - 1, -1, -1):
-        t8 = t8_tape.pop()
-        t7 = t7_tape.pop()
-        t6 = t6_tape.pop()
-        t5 = t5_tape.pop()
-        t4 = t4_tape.pop()
-        k4 = k4_tape.pop()
         saved_4 = saved_4_tape.pop()
-        t3 = t3_tape.pop()
         saved_3 = saved_3_tape.pop()
-        t2 = t2_tape.pop()
         saved_2 = saved_2_tape.pop()
-        t1 = t1_tape.pop()
-        k1 = k1_tape.pop()
         saved = saved_tape.pop()
         # lorenz_rk4.py:15  state = state + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-        t11_bar = support.unbroadcast(state_bar, t8) * (h / 6.0)
-        k4_bar = support.unbroadcast(t11_bar, k4)
-        t7_bar = support.unbroadcast(t11_bar, t7)
-        k3_bar = support.unbroadcast(t7_bar, t6) * 2.0
-        t5_bar = support.unbroadcast(t7_bar, t5)
-        k1_bar = support.unbroadcast(t5_bar, k1)
-        k2_bar = support.unbroadcast(t5_bar, t4) * 2.0
+        t4_bar = state_bar * (h / 6.0)
+        k3_bar = t4_bar * 2.0
+        k2_bar = t4_bar * 2.0
         # lorenz_rk4.py:14  k4 = lorenz(state + h * k3, sigma, rho, beta)
-        t12_bar, t13_bar, t14_bar, t15_bar = lorenz_reverse(k4_bar, saved_4)
-        sigma_bar += t13_bar
-        rho_bar += t14_bar
-        beta_bar += t15_bar
-        state_bar = state_bar + t12_bar
-        k3_bar += support.unbroadcast(t12_bar, t3) * h
+        t9_bar, t10_bar, t11_bar, t12_bar = lorenz_reverse(t4_bar, saved_4)
+        sigma_bar += t10_bar
+        rho_bar += t11_bar
+        beta_bar += t12_bar
+        state_bar = state_bar + t9_bar
+        k3_bar += t9_bar * h
         # lorenz_rk4.py:13  k3 = lorenz(state + 0.5 * h * k2, sigma, rho, beta)
-        t17_bar, t18_bar, t19_bar, t20_bar = lorenz_reverse(k3_bar, saved_3)
-        sigma_bar += t18_bar
-        rho_bar += t19_bar
-        beta_bar += t20_bar
-        state_bar += t17_bar
-        k2_bar += support.unbroadcast(t17_bar, t2) * (0.5 * h)
+        t15_bar, t16_bar, t17_bar, t18_bar = lorenz_reverse(k3_bar, saved_3)
+        sigma_bar += t16_bar
+        rho_bar += t17_bar
+        beta_bar += t18_bar
+        state_bar += t15_bar
+        k2_bar += t15_bar * (0.5 * h)
         # lorenz_rk4.py:12  k2 = lorenz(state + 0.5 * h * k1, sigma, rho, beta)
-        t22_bar, t23_bar, t24_bar, t25_bar = lorenz_reverse(k2_bar, saved_2)
-        sigma_bar += t23_bar
-        rho_bar += t24_bar
-        beta_bar += t25_bar
-        state_bar += t22_bar
-        k1_bar = k1_bar + support.unbroadcast(t22_bar, t1) * (0.5 * h)
+        t21_bar, t22_bar, t23_bar, t24_bar = lorenz_reverse(k2_bar, saved_2)
+        sigma_bar += t22_bar
+        rho_bar += t23_bar
+        beta_bar += t24_bar
+        state_bar += t21_bar
+        k1_bar = t4_bar + t21_bar * (0.5 * h)
         # lorenz_rk4.py:11  k1 = lorenz(state, sigma, rho, beta)
         t27_bar, t28_bar, t29_bar, t30_bar = lorenz_reverse(k1_bar, saved)
         state_bar += t27_bar

@@ -9,6 +9,7 @@ name have one shape, so nothing is broadcast where they meet.
 from __future__ import annotations
 
 from bisect import bisect
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -39,6 +40,7 @@ _SAME = (
     np.copy, np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.sort, np.flip, np.roll,
     np.absolute, np.linalg.inv, np.linalg.cholesky,
 )  # fmt: skip
+_OF_DISPLAYS = (np.array, np.asarray)
 _REDUCTIONS = (np.sum, np.prod, np.mean, np.std, np.var, np.max, np.min, np.any, np.all)
 
 
@@ -139,6 +141,8 @@ class Extents:
             return self.better(found, self.shape(args[0]) * 2)
         if any(fn is f for f in _PRODUCTS):
             return self.product(found, args) if len(args) == 2 else found
+        if any(fn is f for f in _OF_DISPLAYS):
+            return self.better(found, self.display(args[0]))
         if not isinstance(first, ty.Array):
             return found
         if any(fn is f for f in _SAME):
@@ -150,6 +154,39 @@ class Extents:
         if any(fn is f for f in _REDUCTIONS):
             return self.better(found, reduced(first.dims, bound))
         return found
+
+    def display(self, atom: ir.Atom) -> tuple[str, ...]:
+        """The dimensions of the array that is made of a list or tuple which is written down where
+        it is used: `np.array([a, b])`."""
+        made = self.definition(atom)
+        if not isinstance(made, ir.Build) or made.kind not in ("list", "tuple") or not made.items:
+            return ()
+        assert isinstance(atom, ir.Var)
+        if not atom.is_temp or self.reads[atom.name] != 1:
+            return ()  # it may grow
+        inner = {self.item(i) for i in made.items}
+        if len(inner) != 1 or None in inner:
+            return ()
+        (dims,) = inner
+        return (known(len(made.items)), *(dims or ()))
+
+    def item(self, item: ir.Atom | ir.Star) -> tuple[str, ...] | None:
+        """The dimensions of one item of a display; None where they are not known."""
+        if isinstance(item, ir.Star):
+            return None
+        match self.of(item):
+            case ty.Array(_, dims):
+                return dims
+            case ty.List() | ty.Tuple():
+                return self.display(item) or None
+            case ty.Number() | ty.Literal():
+                return ()
+        return () if isinstance(item, ir.Const) and isinstance(item.value, int | float) else None
+
+    @cached_property
+    def reads(self) -> Counter[str]:
+        """How often each variable is read."""
+        return Counter(v.name for s in ir.walk(self.fn.body) for v in ir.reads(s))
 
     def better(self, found: ty.Array, dims: tuple[str, ...]) -> ty.Array:
         """A type with these dimensions where its own are known no better."""
