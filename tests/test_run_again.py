@@ -128,3 +128,22 @@ def test_quotients_of_what_is_kept_are_taken_again() -> None:
     text = sg.source(kalman, 0.1, 0.2, np.ones(3), wrt=(0, 1))
     assert sorted(n for n in ("p_tape = ", "p_tape, e_tape = ") if n in text)
     assert "k_tape" not in text
+
+
+def spectrum(x: Any) -> Any:
+    return np.sum(np.abs(np.fft.rfft(x, 5) + np.fft.rfft(x, 12)[:3]) ** 2)
+
+
+def turned(x: Any) -> Any:
+    turn = np.exp(1j * np.arange(len(x)))
+    return np.sum(np.real(np.fft.ifft(np.fft.fft(x) * turn) ** 2))
+
+
+@pytest.mark.parametrize("fn", [spectrum, turned])
+def test_gradients_through_complex_numbers_are_doubles(fn: Any) -> None:
+    x = np.array([0.3, 1.2, -0.4, 0.8, 0.1, 0.9])
+    sg.check_grads(fn, (x,), order=2)
+    assert sg.grad(fn)(x).dtype == np.float64
+    text = sg.source(fn, x)
+    assert "astype" not in text
+    assert "unbroadcast" not in text

@@ -212,7 +212,7 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
     formula = expand_let(found.node, let)
     t = ty.UNKNOWN if isinstance(operand, Packed) else facts.of(operand)
     elementwise = entry.kind == "elementwise"
-    reduces = _must_drop_imaginary(t, out)
+    reduces = _must_drop_imaginary(t, out) and not _is_real(found.node, param, t)
     alone = elementwise and not reduces and _alone(facts, call, param, t, out)
     if elementwise and not reduces:
         reduces = must_reduce(t, out) and not alone
@@ -221,6 +221,17 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
         if number is not None:
             return Term(entry, param, operand, number, env, False, True)
     return Term(entry, param, operand, formula, env, reduces, raw=found.node, alone=alone, let=let)
+
+
+_OF_REAL = ("fit", "rfft_back", "rfftn_back")  # real where their second argument is
+
+
+def _is_real(formula: ast.expr, param: str, operand: ty.Type) -> bool:
+    """Whether a formula itself drops the imaginary part for a real array."""
+    match formula:
+        case ast.Call(ast.Attribute(ast.Name("support"), name), [_, ast.Name(like), *_]):
+            return name in _OF_REAL and like == param and isinstance(operand, ty.Array)
+    return False
 
 
 def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | None:

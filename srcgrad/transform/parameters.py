@@ -79,7 +79,7 @@ def gradient_of(
             return module.numpy("zeros", shape, dtype)
         if t.dtype == np.float64 and not t.dims:
             return module.support("gradient", node, primal)
-        if t.dtype == np.float64 and not other_precision(unit):
+        if t.dtype == np.float64 and not other_precision(unit, but=np.complex128):
             return node if owned else syn.expr("a.copy()", a=node)
         cast = syn.expr("a.astype(x.dtype)", a=node, x=primal)
         if owned:
@@ -99,14 +99,16 @@ def _number(module: Module, t: ty.Number, node: ast.expr | None) -> ast.expr:
     return module.numpy(t.cls.__name__, node)
 
 
-def other_precision(unit: Unit) -> bool:
-    """Whether anything in the function is no float64 or Python float, or unknown."""
+def other_precision(unit: Unit, but: type | None = None) -> bool:
+    """Whether anything in the function is no float64 or Python float, or unknown; arrays of the
+    dtype `but` do not count, and numbers of it neither."""
     for t in unit.facts.types.values():
         if isinstance(t, ty.Array) and np.issubdtype(t.dtype, np.inexact):
-            if t.dtype != np.float64:
+            if t.dtype != np.float64 and (but is None or t.dtype != but):
                 return True
         elif isinstance(t, ty.Number) and issubclass(t.cls, complex | np.inexact):
-            if not issubclass(t.cls, float):  # np.float64 is one
+            double = issubclass(t.cls, float)  # np.float64 is one
+            if not double and (but is None or not issubclass(t.cls, complex)):
                 return True
         elif isinstance(t, ty.Unknown):
             return True

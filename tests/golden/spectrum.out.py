@@ -14,7 +14,5 @@ def high_frequency_power_grad(signal, weights):
     # spectrum.py:6  return np.sum(weights * np.abs(amplitudes) ** 2)
     amplitudes_bar = weights * 2.0 * t1 * support.direction(amplitudes)
     # spectrum.py:5  amplitudes = np.fft.rfft(signal)
-    signal_bar = support.unbroadcast(
-        support.rfft_back(amplitudes_bar, signal, None, -1, None), signal
-    )
-    return signal_bar.astype(signal.dtype), t2.astype(weights.dtype)
+    signal_bar = support.rfft_back(amplitudes_bar, signal, None, -1, None)
+    return signal_bar.copy(), t2
