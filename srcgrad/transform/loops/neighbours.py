@@ -1,6 +1,6 @@
 """Elements beside one another that a loop reads are kept in one copy of their array.
 
-A stencil reads `u[i - 1]`, `u[i]` and `u[i + 1]`; one by one each element would be kept three times.
+A stencil reads `u[i - 1]`, `u[i]` and `u[i + 1]`; one by one, each would be kept three times.
 """
 
 from __future__ import annotations
