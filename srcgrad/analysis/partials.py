@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from srcgrad.analysis.facts import Facts
+from srcgrad.analysis.imaginary import drops_imaginary, is_complex, is_real
 from srcgrad.analysis.targets import Bound, Library, Packed, bound_atoms
 from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
@@ -172,7 +173,7 @@ def short_formula(
         elif isinstance(t, ty.List | ty.Tuple) and k in env and facts.is_row(env[k]):
             ndims[k] = short.ROW
     given, mode = [k for k, _ in call.args], "jvp" if forward else "vjp"
-    real = all(not _is_complex(t) for t in types.values())
+    real = all(not is_complex(t) for t in types.values())
     found = short.specialised(call.entry, param, ndims, given, real, mode)
     if found is not None:
         return found
@@ -212,7 +213,7 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
     formula = expand_let(found.node, let)
     t = ty.UNKNOWN if isinstance(operand, Packed) else facts.of(operand)
     elementwise = entry.kind == "elementwise"
-    reduces = _must_drop_imaginary(t, out) and not _is_real(found.node, param, t)
+    reduces = drops_imaginary(t, out) and not is_real(found.node, param, t)
     alone = elementwise and not reduces and _alone(facts, call, param, t, out)
     if elementwise and not reduces:
         reduces = must_reduce(t, out) and not alone
@@ -221,17 +222,6 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
         if number is not None:
             return Term(entry, param, operand, number, env, False, True)
     return Term(entry, param, operand, formula, env, reduces, raw=found.node, alone=alone, let=let)
-
-
-_OF_REAL = ("fit", "rfft_back", "rfftn_back")  # real where their second argument is
-
-
-def _is_real(formula: ast.expr, param: str, operand: ty.Type) -> bool:
-    """Whether a formula itself drops the imaginary part for a real array."""
-    match formula:
-        case ast.Call(ast.Attribute(ast.Name("support"), name), [_, ast.Name(like), *_]):
-            return name in _OF_REAL and like == param and isinstance(operand, ty.Array)
-    return False
 
 
 def _filling(formula: ast.expr, env: dict[str, Bound | ast.expr]) -> ast.expr | None:
@@ -348,7 +338,7 @@ def is_imaginary_part(facts: Facts, stmt: ir.Stmt) -> bool:
 
 def must_reduce(operand: ty.Type, out: ty.Type) -> bool:
     """Whether a cotangent of the result may have to be summed (or made real) for the operand."""
-    if _must_drop_imaginary(operand, out):
+    if drops_imaginary(operand, out):
         return True
     match operand, out:
         case ty.Number(), ty.Number():
@@ -372,31 +362,6 @@ def _alone(facts: Facts, call: Library, param: str, t: ty.Type, out: ty.Type) ->
     others = [a for p, b in call.args if p != param for a in bound_atoms(b)]
     numbers = all(isinstance(facts.of(a), ty.Number | ty.Literal | ty.Static) for a in others)
     return numbers and isinstance(t, ty.Array) and isinstance(out, ty.Array)
-
-
-def _must_drop_imaginary(operand: ty.Type, out: ty.Type) -> bool:
-    """A real operand of a complex result."""
-    if isinstance(operand, ty.List | ty.Tuple | ty.Dict | ty.Object):
-        return False
-    if isinstance(operand, ty.Unknown):
-        return True
-    return _is_complex(out) and not _is_complex(operand)
-
-
-def _is_complex(t: ty.Type) -> bool:
-    match t:
-        case ty.Number(cls):
-            return issubclass(cls, complex | np.complexfloating)
-        case ty.Array(dtype, _):
-            return bool(np.issubdtype(dtype, np.complexfloating))
-        case ty.Unknown():
-            return True
-        case ty.Tuple(items):
-            return any(map(_is_complex, items))
-        case ty.List(item):
-            return item is not None and _is_complex(item)
-        case _:
-            return False
 
 
 def parameter_names(entry: Entry) -> list[str]:
