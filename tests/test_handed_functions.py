@@ -213,3 +213,27 @@ def test_first_order(fn: Callable[[Any], Any]) -> None:
 )
 def test_second_order(fn: Callable[[Any], Any]) -> None:
     sg.check_grads(fn, (X,), order=2)
+
+
+def returned_from_a_nested_function(x):
+    buffer = np.zeros(4)
+
+    def rate(y):
+        buffer[:] = y * x
+        return buffer
+
+    y = x
+    for _ in range(2):
+        y = y + rate(y) * rate(y)
+    return np.sum(y)
+
+
+def test_an_error_inside_of_numba_is_a_refusal() -> None:
+    """Whether Numba compiles it is its own affair, but no bare TypeError of its compiler."""
+    pytest.importorskip("numba")
+    try:
+        found = sg.grad(returned_from_a_nested_function, backend="numba")(X)
+    except sg.SrcgradError as e:
+        assert "Numba can't compile the derivative" in str(e)  # noqa: PT017
+    else:
+        assert np.allclose(found, sg.grad(returned_from_a_nested_function)(X))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import linecache
+import os
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -89,8 +90,22 @@ def is_same(old: Any, new: Any, digest: str | None) -> bool:
 
 
 def is_numba_error(error: BaseException) -> bool:
+    numba = alone()
     lowering = isinstance(error, NotImplementedError) and "lowering" in str(error)
-    return lowering or isinstance(error, alone().core.errors.NumbaError)
+    return (
+        lowering
+        or isinstance(error, numba.core.errors.NumbaError)
+        or _raised_in(error, os.path.dirname(numba.__file__))
+    )
+
+
+def _raised_in(error: BaseException, package: str) -> bool:
+    """Whether an error was raised by the code of a package: a fault of Numba's compiler, since
+    what it compiled has no frames of its own."""
+    step = error.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    return step is not None and step.tb_frame.f_code.co_filename.startswith(package + os.sep)
 
 
 def explained(
