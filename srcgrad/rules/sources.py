@@ -6,6 +6,7 @@ The sources are in `runtime/support/sequences.py`, `joined.py` and `iterators.py
 from __future__ import annotations
 
 import builtins
+import copy
 import functools
 import itertools
 import operator
@@ -13,11 +14,12 @@ from typing import Any
 
 from srcgrad.rules.registry import nondiff
 from srcgrad.runtime import support
-from srcgrad.runtime.support import iterators
+from srcgrad.runtime.support import copies, iterators
 
 nondiff(
     support.sorted_order, support.place_of_largest, support.place_of_smallest, support.keys_of,
     support.places_of, support.from_the_end, support.first_of, support.is_extended,
+    copies.check_no_object, copies.check_apart_parts,
     support.check_list, support.check_table, support.check_container, support.check_names,
     support.check_lengths, support.check_joinable,
 )  # fmt: skip
@@ -27,6 +29,8 @@ FUNCTIONS: dict[Any, Any] = {
     builtins.sorted: support.sorted_list,
     operator.getitem: support.take_item,
     dict.fromkeys: iterators.table_of_keys,
+    copy.copy: copies.shallow_copy,
+    copy.deepcopy: copies.deep_copy,
 }
 # By name: most programs do without the module.
 STATISTICS: dict[str, Any] = {
