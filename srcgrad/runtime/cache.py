@@ -201,11 +201,11 @@ def verify(directory: Path) -> None:
     status = os.stat(directory)
     if not stat.S_ISDIR(status.st_mode):
         raise CacheError(f"the cache {directory} isn't a directory")
-    problem = _unsafe(status)
-    if problem:
+    if problem := _unsafe(status):
+        mend = [] if "belongs" in problem else [f"chmod go-w {directory}"]
         raise CacheError(
             f"the cache directory {directory} isn't used, for {problem}: code from it would run",
-            fixes=[f"chmod go-w {directory}", "set SRCGRAD_CACHE_DIR to a directory of your own"],
+            fixes=[*mend, "set SRCGRAD_CACHE_DIR to a directory of your own"],
         )
 
 
