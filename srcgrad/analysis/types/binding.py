@@ -89,6 +89,8 @@ def bind_user(
             out.append(head)
         elif p.name in named and p.kind != "posonly":
             out.append(named.pop(p.name))
+        elif spread and p.kind != "posonly":
+            raise _unbound(fn, f"a starred dict may hold the argument {p.name}")
         elif p.name in defaults:
             out.append(defaults[p.name])
         else:
