@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import inspect
 import os
 import re
 import shutil
@@ -15,14 +17,16 @@ import pytest
 from show import programs
 
 import srcgrad as sg
+from srcgrad.analysis.types.probe import type_of
 from srcgrad.build import BuildError, ConfigError, Options, build, read, single
-from srcgrad.build.config import from_table
+from srcgrad.build.config import Config, Output, Target, from_table
 from srcgrad.build.helpers import PACKAGE, reached
 from srcgrad.build.place import Place
 from srcgrad.build.text import module_text
 from srcgrad.jobs import Job
 from srcgrad.runtime import support
 from srcgrad.spelling import parse_types
+from tests import test_golden
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "aot_package"
@@ -138,6 +142,34 @@ def test_the_text_is_clean(tmp_path, tool):
         [command, *options[tool], "built.py"], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+WHOLE = ("break_continue", "heat_equation", "kalman", "match_case", "mixture", "mlp_dict", "rnn",
+         "sir_model", "tuples", "two_loops", "unused_code", "views")  # fmt: skip
+
+
+@pytest.mark.parametrize("standalone", [True, False])
+def test_texts_of_whole_programs_are_clean(tmp_path, standalone):
+    """Of many kinds; mypy sees also the programs, which have no types."""
+    for name in WHOLE:
+        program = test_golden.program(name)
+        fn = test_golden.primal(program)
+        params = inspect.signature(fn).parameters
+        types = tuple(zip(params, map(type_of, program.ARGS), strict=False))
+        options = Options(standalone=standalone)
+        target = Target(f"{name}:{fn.__name__}", wrt=program.WRT, types=types)
+        output = Output(tmp_path / f"{name}_grad.py", options, (target,))
+        (made,) = build(Config(tmp_path, (), (output,)))
+        made.write()
+    run = functools.partial(subprocess.run, capture_output=True, text=True, cwd=tmp_path)
+    tools = (
+        ("ruff", "check", "--isolated", "--select", "E,F,I", "--line-length", "99", "."),
+        ("mypy", "--strict", "--config-file", os.devnull, "--cache-dir", "cache",
+         "--follow-imports=silent", "--ignore-missing-imports", "."),
+    )  # fmt: skip
+    for tool in tools:
+        done = run([sys.executable, "-m", *tool], env=os.environ | {"MYPYPATH": str(ROOT)})
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_bytes_do_not_depend_on_directory_or_hashes(tmp_path):

@@ -29,8 +29,9 @@ from srcgrad.transform import syntax as syn
 # Bodies give a name values of several types, as the code they come from does, which mypy has no
 # way to say; what callers see is typed, and calls and names are checked.
 _MYPY = (
-    "arg-type,assignment,attr-defined,call-overload,misc,operator",
-    "no-any-return,return-value,union-attr,unused-ignore,var-annotated",
+    "arg-type,assignment,attr-defined,call-overload,comparison-overlap",
+    "index,misc,no-any-return,no-untyped-call,operator,return-value",
+    "union-attr,unused-ignore,var-annotated",
 )
 _SUPPORT = "srcgrad.runtime.support"
 
