@@ -283,3 +283,20 @@ def test_what_nan_to_num_replaces_has_no_derivative(typed: bool) -> None:
     np.testing.assert_allclose(slope, [0.0, 1.0, 1.0 + np.log(2.0)], rtol=1e-14)
     np.testing.assert_allclose(curvature, [0.0, 1.0, 0.5], rtol=1e-14)
     assert ahead == pytest.approx(2.0 + np.log(2.0), rel=1e-14)
+
+
+def left_early(x, n):
+    s = x[0] * x[0]
+    for _ in range(n):
+        if np.sum(x) > 3.0:
+            return np.sum(x * x)
+    return np.where(x[0] > -0.2, s, x[1])
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize("n", [0, 2])
+@pytest.mark.parametrize("x", [[0.3, 0.4], [-1.0, 0.2], [5.0, 4.0]])
+def test_lanes_that_a_return_leaves_out(x: list[float], n: int, typed: bool) -> None:
+    at = np.array(x)
+    directions = [sg.jvp(left_early, specialize=typed)(d, at, n)[1] for d in np.eye(2)]
+    assert sg.grad(left_early, specialize=typed)(at, n) == pytest.approx(np.array(directions))

@@ -73,7 +73,7 @@ def register(entry: Entry) -> None:
     """Put a user's rule in force, for everybody."""
     global _version
     with _lock:
-        registry.add(entry, replace=True)
+        registry.add(entry)
         _version += 1
 
 

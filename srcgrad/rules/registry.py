@@ -110,9 +110,9 @@ def _signature(text: str) -> inspect.Signature:
     return inspect.signature(namespace["f"])
 
 
-def add(entry: Entry, replace: bool = False) -> Entry:
-    if not replace and lookup(entry.target) is not None:
-        raise ValueError(f"a rule for {entry.name} is there already")
+def add(entry: Entry) -> Entry:
+    """Put a rule in force.  A table whose import was interrupted is imported again, and finds
+    some of its rules there."""
     _ENTRIES[key_of(entry.target)] = entry
     return entry
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from srcgrad.analysis.effects import may_hold_memory, written_in
 from srcgrad.analysis.liveness import liveness
-from srcgrad.analysis.record.control import escaping
+from srcgrad.analysis.record.leaving import escaping
 from srcgrad.analysis.targets import Library, Uncharted, User
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import NotDifferentiable, UnsupportedSyntax, located

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
+from srcgrad.analysis.record.leaving import always_leaves, escaping
 from srcgrad.analysis.record.needs import NeedsTable
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import asts
@@ -42,40 +43,6 @@ class Control:
     # `try` whose handlers may leave: as `by_marker`, for the exits in its handlers
     caught: dict[int, tuple[str, tuple[int, ...]]] = field(default_factory=dict)
     tried: dict[int, str] = field(default_factory=dict)  # `try` -> did its handler run
-
-
-def escaping(stmt: ir.Stmt) -> list[ir.Exit]:
-    """The exits inside a statement that leave it."""
-    out: list[ir.Exit] = []
-
-    def visit(s: ir.Stmt, in_loop: bool) -> None:
-        if isinstance(s, ir.Exit):
-            if s.kind == "return" or not in_loop:
-                out.append(s)
-            return
-        inside = in_loop or isinstance(s, ir.For | ir.While)
-        for b in ir.blocks(s):
-            for inner in b:
-                visit(inner, inside)
-
-    visit(stmt, False)
-    return out
-
-
-def always_leaves(block: ir.Block) -> bool:
-    """Whether control never falls off the end of a block."""
-    if not block:
-        return False
-    last = block[-1]
-    if isinstance(last, ir.Exit):
-        return True
-    if isinstance(last, ir.If):
-        return always_leaves(last.body) and always_leaves(last.orelse)
-    if isinstance(last, ir.Verbatim):
-        return isinstance(last.node, ast.Raise)
-    if isinstance(last, ir.With):
-        return always_leaves(last.body)
-    return False
 
 
 def reversed_(unit: Unit, kept: set[int]) -> set[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from srcgrad.analysis.record.control import always_leaves, escaping
+from srcgrad.analysis.record.leaving import always_leaves, escaping
 from srcgrad.ir import nodes as ir
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from srcgrad.analysis.partials import Term
 from srcgrad.analysis.record.lanewise import GIVEN, works_by_lanes
+from srcgrad.analysis.record.leaving import escaping
 from srcgrad.analysis.targets import Library, Target, User, bound_atoms
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
@@ -135,6 +136,10 @@ class Lanes:
                 self.block(inner)
                 for s in ir.walk(inner):
                     self.unmask(ir.reads(s))
+            if ir.blocks(stmt) and escaping(stmt):
+                # What is read behind it may not be reached, so its masks may not be made.
+                for uses in self._uses.values():
+                    uses.append(False)
             if isinstance(stmt, ir.Assign) and self.unit.is_active(stmt.target):
                 self.define(stmt)
             if self.unit.differentiates(stmt):

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import TYPE_CHECKING
 
-from srcgrad.analysis.record.control import always_leaves, exits_of
+from srcgrad.analysis.record.control import exits_of
+from srcgrad.analysis.record.leaving import always_leaves
 from srcgrad.analysis.unit import Unit
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from srcgrad.analysis.effects import RESULT
 from srcgrad.analysis.liveness import Liveness, liveness
-from srcgrad.analysis.record.control import always_leaves, escaping
+from srcgrad.analysis.record.leaving import always_leaves, escaping
 from srcgrad.analysis.record.placement import bound_before
 from srcgrad.ir import nodes as ir
 from srcgrad.ir.nameset import NameSet

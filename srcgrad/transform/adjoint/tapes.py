@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from srcgrad.analysis.record.control import escaping
+from srcgrad.analysis.record.leaving import escaping
 from srcgrad.analysis.recording import Recording
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import asts
