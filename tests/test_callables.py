@@ -353,3 +353,36 @@ def test_a_module_that_is_reloaded(make: Make) -> None:
 def test_spellings_of_imports(make: Make, imports: str, call: str) -> None:
     m = make("callables_g", f"{imports}\ndef f(x):\n    return x * {call}\n")
     check(m.f, 0.7)
+
+
+def secant(fn, x, args=(), steps=8, start=None, kwargs={}):
+    before = x * 1.0001 + 1e-4 if start is None else start
+    there, here = fn(before, *args, **kwargs), fn(x, *args, **kwargs)
+    for _ in range(steps):
+        if here == there:
+            return x
+        x, before = x - here * (x - before) / (here - there), x
+        there, here = here, fn(x, *args, **kwargs)
+    return x
+
+
+def square_less(x, a, b=1.0):
+    return x * x - a * b
+
+
+def roots(a):
+    inner = secant(lambda x: x * x * x - a, 1.0)
+    options = {"b": 3.0 * a}
+    two = secant(square_less, 1.0, (a,)) + secant(square_less, 1.0, args=(a, 2.0))
+    return inner + two + secant(square_less, 1.0, (a,), kwargs=options)
+
+
+@pytest.mark.parametrize("typed", [True, False])
+def test_arguments_and_options_handed_on(typed):
+    a = 2.0
+    assert roots(a) == pytest.approx(a ** (1 / 3) + a**0.5 + (2 * a) ** 0.5 + 3**0.5 * a)
+    wanted = a ** (-2 / 3) / 3 + 0.5 / a**0.5 + 1 / (2 * a) ** 0.5 + 3**0.5
+    assert sg.grad(roots, specialize=typed)(a) == pytest.approx(wanted)
+    assert sg.jvp(roots, specialize=typed)(1.0, a)[1] == pytest.approx(wanted)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+        sg.grad(lambda a: secant(square_less, a, (a,), kwargs=dict([("c", a)])))(a)

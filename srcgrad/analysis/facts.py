@@ -25,8 +25,8 @@ class Facts:
     targets: dict[int, Target] = field(default_factory=dict)
     result: ty.Type | None = None
     base: ir.Function | None = None  # the function as lowered, which calls refer to
-    # The parameters that the starred arguments of a call surely are for.
-    starred: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    # The parameters that the starred arguments of a call surely are for, and their defaults.
+    starred: dict[int, tuple[tuple[str, ir.Atom | None], ...]] = field(default_factory=dict)
 
     # The derivatives that calls such as `srcgrad.grad(inner)` of a nested function make.
     derived: dict[int, Any] = field(default_factory=dict)

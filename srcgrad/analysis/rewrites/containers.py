@@ -280,7 +280,7 @@ class ContainerRewrites(Rewrites):
         self,
         stmt: ir.Assign | ir.Effect,
         value: ir.Call | ir.Method,
-        wanted: tuple[str, ...] | None,
+        wanted: tuple[tuple[str, ir.Atom | None], ...] | None,
     ) -> list[ir.Stmt] | None:
         """`f(**options)` for a dict of known keys is `f(scale=options["scale"], ...)`."""
         before: list[ir.Stmt] = []
@@ -290,21 +290,19 @@ class ContainerRewrites(Rewrites):
             if k is not None:
                 new.append((k, a))
                 continue
-            names: Sequence[Any] | None = wanted
-            known = False
+            names: Sequence[tuple[Any, ir.Atom | None]] | None = wanted
             if isinstance(t, ty.Dict) and t.items is not None and not self.grows(a):
-                names, known = [n for n, _ in t.items], True
-            if names is None:
-                return None
-            if not known:
-                check = ir.Call(helper("check_names"), (a, *map(ir.Const, names)))
+                names = [(n, None) for n, _ in t.items]
+            elif names is not None:
+                check = ir.Call(helper("check_names"), (a, *(ir.Const(n) for n, _ in names)))
                 before.append(ir.Effect(next(self.sids), stmt.loc, check))
-            for name in names:
-                if not isinstance(name, str):
-                    return None
-                sid = next(self.sids)
+            if names is None or not all(isinstance(n, str) for n, _ in names):
+                return None
+            for name, default in names:
+                sid, at = next(self.sids), ir.Const(name)
                 temp = ir.Var(f"%s{sid}")
-                before.append(ir.Assign(sid, stmt.loc, temp, ir.Index(a, ir.Const(name))))
+                item = ir.Index(a, at) if default is None else ir.Method(a, "get", (at, default))
+                before.append(ir.Assign(sid, stmt.loc, temp, item))
                 new.append((name, temp))
         self.changed = True
         return [*before, replace(stmt, value=replace(value, kwargs=tuple(new)))]

@@ -105,9 +105,9 @@ def missing_parameters(
     args: Sequence[ir.Atom | ir.Star],
     kwargs: Sequence[tuple[str | None, ir.Atom]],
     defaults: Mapping[str, ir.Atom],
-) -> tuple[str, ...] | None:
-    """The parameters that one `*value` or `**value` has to be for, where that is no choice: no
-    parameter that is left has a default, and none takes any number of arguments."""
+) -> tuple[tuple[str, ir.Atom | None], ...] | None:
+    """The parameters that one `*value` or `**value` has to be for, with their defaults, where that
+    is no choice: none takes any number of arguments, and behind `*value` none has a default."""
     stars = sum(isinstance(a, ir.Star) for a in args)
     spread = sum(k is None for k, _ in kwargs)
     kinds = {p.kind for p in fn.params}
@@ -118,9 +118,10 @@ def missing_parameters(
     left = left[len(args) - stars :]
     if "varargs" in kinds or (spread and "varkw" in kinds):
         return None
-    if any(p.name in defaults for p in left) or (stars and any(p.kind == "kwonly" for p in left)):
+    if stars and any(p.name in defaults or p.kind == "kwonly" for p in left):
         return None
-    return tuple(p.name for p in left)
+    wanted = tuple((p.name, defaults.get(p.name)) for p in left)
+    return None if any(isinstance(d, ir.Var) for _, d in wanted) else wanted
 
 
 def _unbound(fn: ir.Function, why: str) -> Exception:

@@ -121,7 +121,7 @@ def value_type(value: Any) -> Type:
     if dataclasses.is_dataclass(value) and not is_static(value):  # whose fields need no look
         return UNKNOWN if has_own_methods(value) else Object(type(value))
     found = type_of(value)
-    if type(value) is tuple and value and all(type(v) in (int, float) for v in value):
+    if type(value) is tuple and all(type(v) in (int, float) for v in value):
         return found  # it can't change, and another in its place has another type or length
     if isinstance(value, dict | list | tuple | set):
         if _holds_functions(value):
