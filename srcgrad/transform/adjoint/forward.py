@@ -11,7 +11,7 @@ from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.adjoint import again, checkpoint, closures, userrules
+from srcgrad.transform.adjoint import again, checkpoint, closures, kept_by_rules
 from srcgrad.transform.adjoint.base import Swapped
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.slots import Slots
@@ -325,7 +325,7 @@ class Forward:
             if isinstance(target, User):
                 return self.call(stmt, target)
             if isinstance(target, Library) and self.unit.leaves_saved(stmt):
-                return userrules.forward_custom(self, stmt, target)
+                return kept_by_rules.forward_custom(self, stmt, target)
             if closures.is_nested_call(self.unit.facts, stmt):
                 return self.nested_value(stmt)
         return None

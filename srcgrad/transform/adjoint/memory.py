@@ -54,7 +54,8 @@ class Memory(Stores):
         expr = stmt.value
         if isinstance(target, Library):
             terms = self.terms(stmt, expr, target)
-            early = any(t.reads_out() for t in terms) and (pair is not None)
+            goes = pair is not None or self.overwritten(stmt)
+            early = goes and any(t.reads_out() for t in terms)
             out: ast.expr = syn.name(self.text.var(name))
             if early:
                 kept = self.text.names.temporary()

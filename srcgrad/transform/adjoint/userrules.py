@@ -32,7 +32,6 @@ from srcgrad.transform.adjoint.state import Adj
 from srcgrad.transform.module import Module
 
 if TYPE_CHECKING:
-    from srcgrad.transform.adjoint.forward import Forward
     from srcgrad.transform.adjoint.values import Values
 
 
@@ -51,25 +50,6 @@ def note_rule(module: Module, out: list[ast.stmt], call: Library) -> None:
     out.append(syn.Comment(f"by the {about(entry)}"))
 
 
-def forward_custom(fwd: Forward, stmt: ir.Assign | ir.Effect, call: Library) -> list[ast.stmt]:
-    """`y, saved = f_fwd(x)`: the call of a function that says itself what its reverse needs."""
-    if isinstance(call.entry.target, ir.Function):
-        assert call.source is not None
-        made = fwd.callees.plain.call_of(call.source, fwd.text_bound)
-        return [_bind_both(fwd, stmt, made)]
-    passed = rule_call(call.entry, call.args)
-    args = [fwd.text_bound(b) for b in passed.positional]
-    keywords = [ast.keyword(k, fwd.text_bound(b)) for k, b in passed.keywords]
-    which = "__wrapped__" if call.entry.backward is None else "fwd"
-    made = ast.Call(bind_part(fwd.module, call.entry, which, call.entry.fn), args, keywords)
-    return [_bind_both(fwd, stmt, made)]
-
-
-def _bind_both(fwd: Forward, stmt: ir.Assign | ir.Effect, made: ast.expr) -> ast.stmt:
-    value = fwd.primal(stmt.target) if isinstance(stmt, ir.Assign) else syn.name("_")
-    return syn.assign(syn.tuple_of([value, syn.name(fwd.slots.saved(stmt))]), made)
-
-
 def reverse_value(rev: Values, stmt: ir.Assign, call: Library) -> None:
     """A call whose result has its adjoint by value."""
     name = stmt.target.name
@@ -81,7 +61,8 @@ def reverse_value(rev: Values, stmt: ir.Assign, call: Library) -> None:
 
 def reverse_memory(rev: Values, stmt: ir.Assign, call: Library, g: ast.expr) -> None:
     """A call whose result is written into later on: its shadow is the cotangent."""
-    out = _result(rev, call, stmt.target.name, stmt.sid in rev.found.pairs)
+    goes = stmt.sid in rev.found.pairs or rev.overwritten(stmt)
+    out = _result(rev, call, stmt.target.name, goes)
     rev.undo(stmt)
     check_apart(rev, stmt, call, out)
     contribute(rev, stmt, call, g, out)
