@@ -216,3 +216,27 @@ def test_notes_name_the_file_that_fails(
         "srcgrad: in the derivative of notes_inner.py:7  return np.sum(y * k)",
         "srcgrad: in the derivative of notes_outer.py:8  z = y + m",
     ]
+
+
+def stops(x):
+    y = np.sin(x)
+    for _ in range(2):
+        breakpoint()
+        y = y * x
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("specialize", [True, False])
+def test_a_breakpoint_in_the_function_stops_in_its_derivative(
+    monkeypatch: pytest.MonkeyPatch, specialize: bool
+) -> None:
+    seen = []
+
+    def hook() -> None:
+        frame = sys._getframe(1)
+        seen.append((frame.f_code.co_name, frame.f_locals["y"].tolist()))
+
+    monkeypatch.setattr(sys, "breakpointhook", hook)
+    found = sg.grad(stops, specialize=specialize)(np.array([2.0]))
+    assert found == pytest.approx(np.cos(2.0) * 4.0 + np.sin(2.0) * 4.0)
+    assert seen == [("stops_grad", [np.sin(2.0)]), ("stops_grad", [2.0 * np.sin(2.0)])]

@@ -33,7 +33,7 @@ _REFUSED = {
     for names, reason in (
         ("eval exec compile __import__", "runs code that can't be read when compiling"),
         ("locals vars globals dir", "reads variables by name, which hides the flow of data"),
-        ("input open breakpoint", "talks to the outside world"),
+        ("input open", "talks to the outside world"),
         ("super", "needs the class a method was defined in"),
     )
     for name in names.split()

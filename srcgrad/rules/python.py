@@ -161,7 +161,7 @@ nondiff(
     np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64, np.intp,
     np.uintp,
 )  # fmt: skip
-nondiff(print, input, open, pure=False)
+nondiff(print, input, open, breakpoint, pure=False)
 
 # ---- math ------------------------------------------------------------------
 

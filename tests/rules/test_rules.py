@@ -395,7 +395,7 @@ def test_signatures_accept_what_the_functions_accept() -> None:
         np.var: {"mean", "correction"},
         np.std: {"mean", "correction"},
         np.average: {"returned"},
-        np.quantile: {"weights", "interpolation"},
+        np.quantile: {"weights", "interpolation", "overwrite_input"},
         np.interp: {"period"},
     }.items():
         entry = registry.lookup(target)
