@@ -175,6 +175,33 @@ def in_a_branch(x):
     return np.sum(w**2)
 
 
+def solved_twice(x):
+    a = np.outer(x, x) + 3.0 * np.eye(4)
+    b = x * 1.0
+    y = np.linalg.solve(a, b)
+    b += y
+    z = np.linalg.solve(a, b)
+    y += z
+    return np.sum(y * z)
+
+
+def inverse_between(x):
+    a = np.outer(x, x) + 3.0 * np.eye(4)
+    y = np.linalg.solve(a, x)
+    y[0] *= x[1]
+    for _ in range(2):
+        z = np.linalg.solve(a, y * 1.0)
+        w = np.linalg.solve(a + 1.0, z)
+        w += z
+        y += w
+    return np.sum(y * z)
+
+
+@pytest.mark.parametrize("fn", [solved_twice, inverse_between], ids=lambda f: f.__name__)
+def test_what_formulas_share_is_of_one_statement(fn: Callable[[Any], Any]) -> None:
+    check(fn, X, modes=("grad", "jvp"))
+
+
 @pytest.mark.parametrize(
     "fn", [grows, normalised, rebound_twice, in_a_branch], ids=lambda f: f.__name__
 )

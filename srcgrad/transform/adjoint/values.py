@@ -189,6 +189,7 @@ class Values(Containers):
         mask = self.masks.take(name)
         for term in terms:
             self.term(term, g, out, thin, name, mask, handed)
+        self.shared = {}  # they are this statement's alone
 
     def share(self, terms: list[Term], g: ast.expr, out: ast.expr) -> None:
         """Bind what several formulas of a rule have in common (its `let`) to names."""
