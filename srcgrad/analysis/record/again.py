@@ -38,12 +38,14 @@ class Again:
     _places: dict[str, bool] = field(default_factory=dict)
     _writers: dict[str, list[ir.Stmt]] = field(default_factory=dict)
     _rerun: dict[str, ir.Assign | None] = field(default_factory=dict)
+    _roots: dict[str, tuple[set[str], set[str]]] = field(default_factory=dict)
     reran: set[str] = field(default_factory=set)  # variables that the reverse sweep makes again
 
     def forget(self) -> None:
         """The unit has another body."""
-        for table in (self._again, self._places, self._writers, self._rerun, self.reran):
+        for table in (self._again, self._places, self._writers, self._rerun, self._roots):
             table.clear()
+        self.reran.clear()
 
     # ---- running a definition again ----
 
@@ -319,7 +321,7 @@ class Again:
                 if again is not None:
                     self.reran.add(a.name)
             if again is not None:
-                n, c = self.roots_of(ir.operands(again.value))
+                n, c = self._roots_below(again)
                 names |= n
                 contents |= set() if self._is_shape(again.value) else c
                 continue
@@ -327,6 +329,16 @@ class Again:
             if self.unit.fx.memory(a.name):
                 contents.add(self.unit.fx.root(a.name))
         return names, contents
+
+    def _roots_below(self, again: ir.Assign) -> tuple[set[str], set[str]]:
+        """`roots_of` what a definition reads: once for each of a chain of them, where all that is
+        asked on the way stands already (what is run again is still being decided)."""
+        if self.unit.program.reruns:
+            return self.roots_of(ir.operands(again.value))
+        name = again.target.name
+        if name not in self._roots:
+            self._roots[name] = self.roots_of(ir.operands(again.value))
+        return self._roots[name]
 
     def shapes_of(self, atoms: Iterable[ir.Atom]) -> set[str]:
         """What is read where only shapes are: of arrays their shapes, of indices the values."""

@@ -99,6 +99,7 @@ class _Dropping:
     found: Recording | None  # None where there is no reverse sweep
     dead: set[int]
     _may_raise: dict[int, bool] = field(default_factory=dict)
+    _repeated: dict[int, bool] = field(default_factory=dict)
 
     def may_raise(self, stmt: ir.Stmt) -> bool:
         """Whether leaving out a statement of which nobody reads the value may hide an error."""
@@ -146,6 +147,11 @@ class _Dropping:
 
     def runs_again(self, stmt: ir.Assign) -> bool:
         """Whether the reverse sweep computes the same once more, with the same errors."""
+        if stmt.sid not in self._repeated:
+            self._repeated[stmt.sid] = self._is_repeated(stmt)
+        return self._repeated[stmt.sid]
+
+    def _is_repeated(self, stmt: ir.Assign) -> bool:
         if self.found is None:
             return False
         name = stmt.target.name
