@@ -268,6 +268,65 @@ def discounted_by_hand(rates, cash):
     return rates_bar, cash_bar
 
 
+def filtered(q, r, ys):
+    x, p, loss = 0.0, 1.0, 0.0
+    for y in ys:
+        p = p + q
+        s = p + r
+        e = y - x
+        loss += e * e / s
+        x = x + p / s * e
+        p = p - p * p / s
+    return loss
+
+
+def filtered_by_hand(q, r, ys):
+    x, p = 0.0, 1.0
+    kept = []
+    for y in ys:
+        p = p + q
+        s = p + r
+        e = y - x
+        kept.append((p, e))
+        x = x + p / s * e
+        p = p - p * p / s
+    q_bar = r_bar = x_bar = p_bar = 0.0
+    for _ in range(len(ys)):
+        p, e = kept.pop()
+        s = p + r
+        s_bar = p_bar * p * p / (s * s)
+        p_bar -= 2.0 * p_bar * p / s
+        k_bar = x_bar * e
+        e_bar = x_bar * p / s
+        p_bar += k_bar / s
+        s_bar -= k_bar * p / (s * s)
+        e_bar += 2.0 * e / s
+        s_bar -= e * e / (s * s)
+        x_bar -= e_bar
+        p_bar += s_bar
+        r_bar += s_bar
+        q_bar += p_bar
+    return float(q_bar), float(r_bar)
+
+
+def chain(x):
+    total = 0.0
+    for i in range(len(x) - 1):
+        d = x[i + 1] - x[i] ** 2
+        total += d * d
+    return total
+
+
+def chain_by_hand(x):
+    x_bar = np.zeros(x.shape)
+    for i in range(len(x) - 1):
+        d = x[i + 1] - x[i] ** 2
+        d_bar = 2.0 * d
+        x_bar[i + 1] += d_bar
+        x_bar[i] -= 2.0 * d_bar * x[i]
+    return x_bar
+
+
 _rng = np.random.default_rng(3)
 _M, _V, _Y = _rng.normal(size=(5, 3)), _rng.normal(size=3), _rng.normal(size=5)
 _W, _X = _rng.normal(size=(3, 3)) * 0.4, _rng.normal(size=(4, 3))
@@ -286,4 +345,6 @@ PAIRS = {
     huber: (huber_by_hand, (_Y * 2.0,), 0),
     convolution: (convolution_by_hand, (_rng.normal(size=8), _V), (0, 1)),
     discounted: (discounted_by_hand, (_rng.uniform(0.01, 0.1, 6), np.ones(6)), (0, 1)),
+    filtered: (filtered_by_hand, (0.1, 0.2, _Y), (0, 1)),
+    chain: (chain_by_hand, (_Y,), 0),
 }
