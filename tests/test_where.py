@@ -300,3 +300,55 @@ def test_lanes_that_a_return_leaves_out(x: list[float], n: int, typed: bool) -> 
     at = np.array(x)
     directions = [sg.jvp(left_early, specialize=typed)(d, at, n)[1] for d in np.eye(2)]
     assert sg.grad(left_early, specialize=typed)(at, n) == pytest.approx(np.array(directions))
+
+
+def distances(x):
+    d = x[:, None, :] - x[None, :, :]
+    return np.sqrt(np.sum(d * d, axis=-1))
+
+
+def below_the_diagonal(x):
+    return np.sum(np.tril(distances(x), -1) ** 2 * 0.5)
+
+
+def pairs(x):
+    r = distances(x)
+    above = np.triu_indices(len(x), 1)
+    return np.sum(1.0 / r[above] - np.log(r[above]))
+
+
+def others(x):
+    d = x[:, None, :] - x[None, :, :]
+    r = np.sum(d * d, axis=-1) ** 0.5
+    return np.sum(np.exp(-r[~np.eye(len(x), dtype=bool)]))
+
+
+def listed(x):
+    r = np.sqrt(x[:, 0] - x[0, 0])
+    return np.sum(r[[1, 2]]) * r[[2]][0]
+
+
+def taken_twice(x):
+    r = np.sqrt(x[:, 0] - x[0, 0])
+    s = 2.0 * r
+    return np.sum(s[np.array([1, 2, 1])]) + np.sum(np.log(r)[r > 0.1])
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize("f", [below_the_diagonal, pairs, others, listed, taken_twice])
+def test_elements_that_are_not_taken_have_no_part_in_it(f, typed):
+    """Their partials are infinite, and zero times infinity is nan."""
+    x = np.array([[0.1, 0.5], [0.4, 1.1], [1.3, 0.2]])
+    with np.errstate(all="ignore"):
+        found = sg.grad(f, specialize=typed)(x)
+        directions = np.eye(6).reshape(6, 3, 2)
+        tangents = [sg.jvp(f, specialize=typed)(d, x)[1] for d in directions]
+    assert np.all(np.isfinite(found))
+    assert found.ravel() == pytest.approx(np.array(tangents))
+    h = 1e-6
+    moved = [i for i in range(6) if f in (below_the_diagonal, pairs, others) or i > 1]
+    for i in moved:
+        step = h * directions[i]
+        with np.errstate(all="ignore"):
+            wanted = (f(x + step) - f(x - step)) / (2 * h)
+        assert found.ravel()[i] == pytest.approx(wanted, rel=1e-6, abs=1e-8)

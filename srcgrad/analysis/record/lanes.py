@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.partials import Term
 from srcgrad.analysis.record.lanewise import GIVEN, works_by_lanes
 from srcgrad.analysis.record.leaving import escaping
@@ -31,6 +32,18 @@ Terms = Callable[[ir.Stmt, ir.Expr, Library], list[Term]]
 
 _OVERFLOWS = frozenset(map(id, (np.exp, np.exp2, np.expm1, np.cosh, np.sinh)))
 _WHERE = frozenset(map(id, (np.where, support.masked)))
+_TRIANGLES = frozenset(map(id, (np.tril, np.triu)))
+# A partial of these may be infinite where the value is not.
+_SINGULAR = frozenset(
+    map(
+        id,
+        (
+            np.sqrt, np.cbrt, np.log, np.log2, np.log10, np.log1p, np.power, np.float_power,
+            np.divide, np.reciprocal, np.arcsin, np.arccos, np.arccosh, np.arctanh, np.hypot,
+            np.arctan2,
+        ),
+    )
+)  # fmt: skip
 # The result has one lane for many of the operand.
 _REDUCTIONS = frozenset(
     map(id, (np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var, np.linalg.norm))
@@ -50,12 +63,14 @@ _MOVES = frozenset(
 
 
 def source(term: Term) -> str | None:
-    """Whether a term chooses lanes for its operand: "where", "where not", or "finite"."""
+    """Whether a term chooses lanes for its operand: "where", "where not", "part" or "finite"."""
     entry = term.entry
     if registry.lookup(entry.target) is not entry:
         return None
     if id(entry.target) in _WHERE:
         return "where not" if term.param == "y" else "where"
+    if id(entry.target) in _TRIANGLES:
+        return "part"
     return "finite" if entry.target is np.divide and term.param == "x2" else None
 
 
@@ -64,7 +79,27 @@ def _may_choose(target: Target) -> bool:
     if not isinstance(target, Library):
         return False
     fn = target.entry.target
-    return fn is np.divide or id(fn) in _WHERE
+    return fn is np.divide or id(fn) in _WHERE or id(fn) in _TRIANGLES
+
+
+def is_singular(term: Term) -> bool:
+    """Whether a partial may be infinite: what it is multiplied by must not be a zero that stands
+    for an element that nobody took."""
+    power = term.env.get("x2") if term.entry.target in (np.power, np.float_power) else None
+    if isinstance(power, ir.Const) and isinstance(power.value, int) and power.value > 0:
+        return False
+    return id(term.entry.target) in _SINGULAR
+
+
+def takes_some(key: ir.Key, facts: Facts) -> bool:
+    """Whether `obj[key]` may take some elements of all: by a mask or by arrays of indices."""
+    if isinstance(key, ir.KeyTuple):
+        return any(takes_some(k, facts) for k in key.items)
+    if not isinstance(key, ir.Var):
+        return False
+    t = facts.of(key)
+    kinds = t.items if isinstance(t, ty.Tuple) else (t,)
+    return any(k == ty.UNKNOWN or isinstance(k, ty.Array | ty.List) for k in kinds)
 
 
 def passage(term: Term) -> str | None:
@@ -97,13 +132,13 @@ class Lanes:
     terms: Terms
     masked: set[str] = field(default_factory=set)
     carriers: set[str] = field(default_factory=set)  # masked, and may hold anything elsewhere
+    # Masked by `np.where` or an overflow, not only by what is taken of an array.
+    _chosen: set[str] = field(default_factory=set)
     _uses: dict[str, list[bool]] = field(default_factory=dict)
 
     def run(self) -> Lanes:
         """Find them; uses come before definitions when a block is walked backwards."""
-        if not self.unit.spec.lanes and not any(
-            map(_may_choose, self.unit.facts.targets.values())
-        ):
+        if not self.unit.spec.lanes and not self.may_choose():
             return self
         self.block(self.unit.body)
         # A mask is of use where a formula could make something else of a zero.
@@ -115,6 +150,17 @@ class Lanes:
         self.masked = useful
         return self
 
+    def may_choose(self) -> bool:
+        facts = self.unit.facts
+        if any(map(_may_choose, facts.targets.values())):
+            return True
+        return any(
+            isinstance(s, ir.Assign)
+            and isinstance(s.value, ir.Index)
+            and takes_some(s.value.key, facts)
+            for s in ir.walk(self.unit.body)
+        )
+
     def is_useful(self, stmt: ir.Assign, useful: set[str]) -> bool:
         target = self.unit.facts.targets.get(stmt.sid)
         if isinstance(target, User):
@@ -122,9 +168,9 @@ class Lanes:
         if isinstance(target, Library) and target.entry.kind in GIVEN:
             return works_by_lanes(self.unit, target)
         if isinstance(target, Library):
+            harmful = reads_data if stmt.target.name in self._chosen else is_singular
             return any(
-                passage(t) is not None
-                and (reads_data(t) or getattr(t.operand, "name", "") in useful)
+                passage(t) is not None and (harmful(t) or getattr(t.operand, "name", "") in useful)
                 for t in self.terms(stmt, stmt.value, target)
             )
         source = stmt.value.obj if isinstance(stmt.value, ir.Index) else stmt.value
@@ -165,22 +211,29 @@ class Lanes:
                             self._uses.setdefault(a.name, []).append(inside)
                     return
                 for term in self.terms(stmt, stmt.value, target):
-                    self.use_in(term, inside)
+                    self.use_in(term, inside, stmt.target.name)
                 return
             if isinstance(stmt.value, ir.Var | ir.Index):
-                source = stmt.value.obj if isinstance(stmt.value, ir.Index) else stmt.value
+                index = stmt.value if isinstance(stmt.value, ir.Index) else None
+                takes = index is not None and takes_some(index.key, self.unit.facts)
+                source = index.obj if index is not None else stmt.value
                 if isinstance(source, ir.Var):
-                    self._uses.setdefault(source.name, []).append(inside)
+                    self._uses.setdefault(source.name, []).append(inside or takes)
+                    if inside and stmt.target.name in self._chosen:
+                        self._chosen.add(source.name)
                 return
         self.unmask(ir.reads(stmt))
 
-    def use_in(self, term: Term, inside: bool) -> None:
+    def use_in(self, term: Term, inside: bool, target: str) -> None:
         if not isinstance(term.operand, ir.Var):
             self.unmask(bound_atoms(term.operand))
             return
         found = source(term)
         chosen = found is not None and (found != "finite" or self.overflows(term.operand.name))
-        ok = chosen or (inside and passage(term) is not None)
+        passes = inside and passage(term) is not None
+        if (chosen and found != "part") or (passes and target in self._chosen):
+            self._chosen.add(term.operand.name)
+        ok = chosen or passes
         self._uses.setdefault(term.operand.name, []).append(ok)
 
     def define(self, stmt: ir.Assign) -> None:

@@ -73,7 +73,9 @@ class Masks:
             if dirty and not carries:
                 node, mask = self.select(mask, node, t), replace(mask, dirty=False)
             return node, mask
-        if source is not None:
+        if source == "part" and passage is None:
+            mask = self.of_part(term, mask, g)
+        elif source is not None:
             if source != "finite" and carries:
                 node, dirty = g, True  # the choice is made where the contribution leaves the lanes
             mask = self.both(mask, self.chosen(source, term))
@@ -171,11 +173,27 @@ class Masks:
 
     def of_item(self, obj: ir.Var, key: ast.expr, mask: Mask | None) -> Mask | None:
         """The lanes of `obj` that those of `obj[key]` come from."""
-        if mask is None or obj.name not in self.static.masked:
+        if obj.name not in self.static.masked:
             return None
         owner = self.owner
-        node = owner.module.support("lanes_at", owner.primal(obj), key, self.positive(mask))
-        return self.steady(Mask(node, ty.UNKNOWN))
+        taken = ast.Constant(True) if mask is None else self.positive(mask)
+        node = owner.module.support("lanes_at", owner.primal(obj), key, taken)
+        t = owner.unit.facts.of(obj)
+        known = ty.Array(np.dtype(bool), t.dims) if isinstance(t, ty.Array) else ty.UNKNOWN
+        return self.steady(Mask(node, known))
+
+    def of_part(self, term: Term, mask: Mask | None, g: ast.expr) -> Mask:
+        """The lanes of a matrix of which a triangle was taken."""
+        owner, operand = self.owner, term.operand
+        assert isinstance(operand, ir.Var)
+        ones: ast.expr = owner.module.numpy("full_like", g, ast.Constant(True))
+        ones.keywords.append(ast.keyword("dtype", syn.name("bool")))  # type: ignore[attr-defined]
+        if mask is not None:
+            ones = owner.module.numpy("logical_and", ones, self.positive(mask))
+        node = owner.formula(term, ones, syn.number(None))
+        t = owner.unit.facts.of(operand)
+        known = ty.Array(np.dtype(bool), t.dims) if isinstance(t, ty.Array) else ty.UNKNOWN
+        return self.steady(Mask(node, known))
 
     def of_operand(self, mask: Mask, operand: ir.Var) -> Mask | None:
         """The lanes of an operand of a call of a rule that works lane by lane."""
