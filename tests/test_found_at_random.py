@@ -442,3 +442,22 @@ def test_tangents_of_objects_are_left_alone(typed):
 def test_objects_that_share_memory_with_an_argument_are_refused():
     with pytest.raises(sg.SrcgradError, match="share memory"):
         sg.grad(kicked)(X, State(X, X + 1.0, 0.4))
+
+
+# ---- a value that is read where a return leaves its loop; the rest reads its shape only ---------
+
+
+def left_with_a_value(x, s):
+    k = 0
+    while k < 3:
+        k += 1
+        v = np.cos(x) * 0.9
+        if v[k] > s:
+            return v[1:] @ x[1:]
+        x *= 0.5
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("s", [-2.0, 0.85, 5.0])
+def test_values_where_a_return_leaves_a_loop(s):
+    check(left_with_a_value, X, s, wrt=(0,))

@@ -88,7 +88,7 @@ def record(unit: Unit, names: Names) -> Recording:
     found.values, found.at_exit = flow.values, flow.at_exit
     unit.kept_by_call = flow.kept_by_call
     found.needed = flow.needed_anywhere()
-    place(found, flow.saved, flow.valued, flow.consumers)
+    place(found, flow.saved, flow.valued, flow.consumers, flow.values)
     close_handlers(found)
     return found
 

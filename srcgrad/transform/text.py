@@ -16,6 +16,7 @@ from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import rename_ast
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.module import Module
+from srcgrad.transform.nested import is_nested
 
 _BINARY: dict[str, type[ast.operator]] = {
     "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv,
@@ -116,11 +117,9 @@ class Text:
                 return self.atom(expr)
             case ir.Op(op, args):
                 return self.operator(op, [self.atom(a) for a in args])
+            case ir.Call() | ir.Method() if is_nested(expr, self.facts, self.current):
+                return self.nested_call()
             case ir.Call(fn, args, kwargs):
-                held = isinstance(fn, ir.Var) and isinstance(self.facts.of(fn), ty.ClosureType)
-                nested = isinstance(fn, ir.Global) and fn.root.key in ("<nested>", "<self>")
-                if held or nested or self.takes_closure():
-                    return self.nested_call()
                 return self.call(self.atom(fn), args, kwargs)
             case ir.Method(obj, name, args, kwargs):
                 return self.call(ast.Attribute(self.atom(obj), name, ast.Load()), args, kwargs)
@@ -141,11 +140,6 @@ class Text:
         if op in _COMPARE:
             return ast.Compare(args[0], [_COMPARE[op]()], [args[1]])
         return ast.BinOp(args[0], _BINARY[op](), args[1])
-
-    def takes_closure(self) -> bool:
-        """Whether a nested function is handed to a user's function: it is no value there."""
-        target = None if self.current is None else self.facts.targets.get(self.current.sid)
-        return isinstance(target, User) and any(map(ty.holds_closure, target.types))
 
     def nested_call(self) -> ast.expr:
         """A call of a nested function, or with one, through which no derivative passes: it is

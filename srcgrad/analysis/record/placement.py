@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -34,12 +35,13 @@ def place(
     saved: Mapping[int, set[str]],
     valued: Mapping[int, set[str]],
     consumers: Mapping[str, set[int]],
+    values: AbstractSet[str],
 ) -> None:
     """Decide for each value that must outlive an assignment where it is kept.
 
     Arguments: the recording, which gets the saves; the variables that each statement must
     not lose, and those of which it is more than the shape; the statements whose reverse reads a
-    variable.
+    variable, and the variables of which it reads more than the shape anywhere.
     """
     unit = found.unit
     bound = bound_before(unit)
@@ -50,7 +52,10 @@ def place(
             if unit.is_active(name) and unit.kind(name) == "memory" and found.is_tracked(name):
                 continue
             save = _save(found, consumers, sid, name, bound)
-            save.outline = name not in valued.get(sid, ()) and _has_outline(unit.type(name))
+            spared = name not in valued.get(sid, ())
+            if save.when == "after":  # which every reader sees, those at an exit too
+                spared = name not in values
+            save.outline = spared and _has_outline(unit.type(name))
             found.saves.setdefault(sid, []).append(save)
     for sid, state in found.states.items():
         found.initial += [
