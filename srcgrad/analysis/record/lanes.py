@@ -148,6 +148,7 @@ class Lanes:
                 if self.is_useful(stmt, useful):
                     useful.add(stmt.target.name)
         self.masked = useful
+        self.carriers &= useful
         return self
 
     def may_choose(self) -> bool:
