@@ -461,3 +461,14 @@ def left_with_a_value(x, s):
 @pytest.mark.parametrize("s", [-2.0, 0.85, 5.0])
 def test_values_where_a_return_leaves_a_loop(s):
     check(left_with_a_value, X, s, wrt=(0,))
+
+
+def squares_of_a_part(x, y):
+    s = 0.0
+    for e in y:
+        s = sum([z * z for z in x[:2]]) * e + 0.5 * s
+    return s
+
+
+def test_a_part_that_each_round_goes_through():
+    check(squares_of_a_part, X, V, wrt=(0, 1))

@@ -52,9 +52,10 @@ def place(
             if unit.is_active(name) and unit.kind(name) == "memory" and found.is_tracked(name):
                 continue
             save = _save(found, consumers, sid, name, bound)
-            spared = name not in valued.get(sid, ())
+            # What is computed again from it names it, too.
+            spared = name not in valued.get(sid, ()) and found.needs.again(name) is None
             if save.when == "after":  # which every reader sees, those at an exit too
-                spared = name not in values
+                spared = spared and name not in values
             save.outline = spared and _has_outline(unit.type(name))
             found.saves.setdefault(sid, []).append(save)
     for sid, state in found.states.items():
