@@ -13,6 +13,7 @@ from srcgrad.analysis.types.atoms import atom_type
 from srcgrad.analysis.types.extents import Extents
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.rules.solvers import Solver
 
 
 @dataclass
@@ -30,6 +31,9 @@ class Facts:
 
     # The derivatives that calls such as `srcgrad.grad(inner)` of a nested function make.
     derived: dict[int, Any] = field(default_factory=dict)
+
+    # Root finders that are called with a function that can be followed.
+    solvers: dict[int, Solver] = field(default_factory=dict)
 
     def arguments(self) -> dict[str, ty.Type]:
         """The types of parameters and captured variables, with what was stored through them."""

@@ -21,6 +21,7 @@ from srcgrad.analysis.rewrites.decided import decided
 from srcgrad.analysis.rewrites.derived import Derived
 from srcgrad.analysis.rewrites.frozen import FrozenDistributions
 from srcgrad.analysis.rewrites.objects import ObjectRewrites
+from srcgrad.analysis.rewrites.solvers import Solvers
 from srcgrad.analysis.targets import Container, Library, Packed, User
 from srcgrad.frontend.resolve import module_path
 from srcgrad.frontend.scope import RecursiveRef
@@ -44,7 +45,7 @@ def sharpen(facts: Facts) -> ir.Function | None:
 
 @dataclass
 class _Sharpen(
-    ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDistributions, Derived
+    ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDistributions, Derived, Solvers
 ):
     def keep_params(self, body: ir.Block) -> ir.Block:
         """A parameter of unknown type that is bound again gets a second variable: what it was
@@ -179,6 +180,7 @@ class _Sharpen(
                 self.chosen(stmt)
                 or self.of_closure(stmt)
                 or self.of_distribution(stmt)
+                or self.of_solver(stmt)
                 or self.of_module(stmt)
                 or self.of_container(stmt)
                 or self.of_table(stmt)

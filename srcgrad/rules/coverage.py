@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from srcgrad.rules import registry, tables
+from srcgrad.rules.solvers import solver_of
+
+_OF_ROOTS = "the root has the derivative that the implicit function theorem gives"
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,9 @@ def rules(pattern: str = "") -> list[Row]:
     rows = []
     for entry in registry.entries():
         if pattern not in entry.name or entry.name.startswith("srcgrad."):
+            continue
+        if solver_of(entry.target) is not None:
+            rows.append(Row(entry.name, "root finder", ("f", "args"), _OF_ROOTS))
             continue
         names = tuple(p for p, f in entry.vjps.items() if f is not None)
         rows.append(Row(entry.name, entry.kind, names, entry.note))

@@ -5,16 +5,24 @@ from __future__ import annotations
 from scipy import optimize
 
 from srcgrad.rules.registry import refuse
+from srcgrad.rules.solvers import solver
 
 _ROOTS = "root root_scalar fsolve brentq brenth bisect ridder toms748 newton fixed_point"
 _MINIMA = (
     "minimize minimize_scalar least_squares curve_fit linprog milp nnls lsq_linear"
     " differential_evolution basinhopping dual_annealing shgo brute"
 )
+for _name in ["brentq", "brenth", "bisect", "ridder", "toms748", "newton"]:
+    solver(getattr(optimize, _name), "number")
+solver(optimize.fixed_point, "number", moves=True)
+solver(optimize.root_scalar, "number", field="root")
+solver(optimize.fsolve, "array")
+solver(optimize.root, "array", field="x")
 refuse(
     *(getattr(optimize, name) for name in _ROOTS.split()),
-    why="a root finder's steps have no part in the derivative of the root: put it into a function "
-    "decorated by srcgrad.implicit(residual)",
+    why="the root has a derivative where the function is read, changes nothing and returns its "
+    "value alone, and the call has no full_output and no starred arguments; else put the call "
+    "into a function decorated by srcgrad.implicit(residual)",
 )
 refuse(
     *(getattr(optimize, name) for name in _MINIMA.split()),

@@ -10,7 +10,7 @@ import threading
 import srcgrad.rules as package
 
 _NOT_TABLES = frozenset(
-    ("coverage", "decorators", "registry", "tables", "scope", "custom", "short", "trim")
+    ("coverage", "decorators", "registry", "tables", "scope", "custom", "short", "trim", "solvers")
 )
 _loaded: set[str] = set()
 _lock = threading.RLock()

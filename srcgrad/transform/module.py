@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
 from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
+from srcgrad.rules.solvers import as_called
 from srcgrad.transform import syntax as syn
 
 _USUAL = {"numpy": "np", "math": "math", "srcgrad.runtime.support": "support"}
@@ -67,6 +68,7 @@ class Module:
         """A constant or a global reference as text."""
         if isinstance(a, ir.Const):
             return syn.number(a.value)
+        a = replace(a, value=as_called(a.value))
         self.reads[a.root.key, a.path] = a
         if self.backend == "numba" and not _known_to_numba(a):
             return syn.name(self.freeze(a))

@@ -15,25 +15,11 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import rename_ast
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.callbacks import callback
 from srcgrad.transform.module import Module
 from srcgrad.transform.nested import is_nested
-
-_BINARY: dict[str, type[ast.operator]] = {
-    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv,
-    "mod": ast.Mod, "pow": ast.Pow, "matmul": ast.MatMult, "lshift": ast.LShift,
-    "rshift": ast.RShift, "and": ast.BitAnd, "or": ast.BitOr, "xor": ast.BitXor,
-}  # fmt: skip
-_COMPARE: dict[str, type[ast.cmpop]] = {
-    "eq": ast.Eq, "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE,
-    "is": ast.Is, "is_not": ast.IsNot, "in": ast.In, "not_in": ast.NotIn,
-}  # fmt: skip
-_UNARY: dict[str, type[ast.unaryop]] = {
-    "neg": ast.USub, "pos": ast.UAdd, "invert": ast.Invert, "not": ast.Not,
-}  # fmt: skip
-
-
-def binary(op: str) -> ast.operator:
-    return _BINARY[op]()
+from srcgrad.transform.operators import binary, operation
+from srcgrad.transform.solutions import root_found
 
 
 @dataclass
@@ -116,11 +102,11 @@ class Text:
             case ir.Var() | ir.Const() | ir.Global():
                 return self.atom(expr)
             case ir.Op(op, args):
-                return self.operator(op, [self.atom(a) for a in args])
+                return operation(op, [self.atom(a) for a in args])
             case ir.Call() | ir.Method() if is_nested(expr, self.facts, self.current):
                 return self.nested_call()
             case ir.Call(fn, args, kwargs):
-                return self.call(self.atom(fn), args, kwargs)
+                return root_found(self, expr) or self.call(self.atom(fn), args, kwargs)
             case ir.Method(obj, name, args, kwargs):
                 return self.call(ast.Attribute(self.atom(obj), name, ast.Load()), args, kwargs)
             case ir.Attr(obj, name):
@@ -133,13 +119,6 @@ class Text:
                 return self.opaque(expr)
             case ir.Closure(_, free):
                 return syn.tuple_of(self.atom(a) for _, a in free)
-
-    def operator(self, op: str, args: list[ast.expr]) -> ast.expr:
-        if op in _UNARY:
-            return ast.UnaryOp(_UNARY[op](), args[0])
-        if op in _COMPARE:
-            return ast.Compare(args[0], [_COMPARE[op]()], [args[1]])
-        return ast.BinOp(args[0], _BINARY[op](), args[1])
 
     def nested_call(self) -> ast.expr:
         """A call of a nested function, or with one, through which no derivative passes: it is
@@ -168,8 +147,9 @@ class Text:
         args: Iterable[ir.Atom | ir.Star],
         kwargs: Iterable[tuple[str | None, ir.Atom]],
     ) -> ast.expr:
-        given = [self.arg(a) for a in args]
-        return ast.Call(fn, given, [ast.keyword(k, self.atom(v)) for k, v in kwargs])
+        given = [callback(self, a) or self.arg(a) for a in args]
+        named = [ast.keyword(k, callback(self, v) or self.atom(v)) for k, v in kwargs]
+        return ast.Call(fn, given, named)
 
     def display(self, expr: ir.Build) -> ast.expr:
         items = [self.arg(i) for i in expr.items]
@@ -187,7 +167,7 @@ class Text:
     def opaque(self, expr: ir.Opaque) -> ast.expr:
         parts: dict[str, ast.expr] = {k: self.module.atom(g) for k, g in expr.globals}
         for v in expr.reads:
-            parts[v.name] = syn.name(self.var(v.name))
+            parts[v.name] = callback(self, v) or syn.name(self.var(v.name))
         return syn.substitute(expr.node, parts)
 
     def verbatim(self, stmt: ir.Verbatim) -> ast.stmt:
@@ -407,7 +387,7 @@ class Text:
         if stmt.inplace is not None and isinstance(stmt.value, ir.Op):
             return ast.AugAssign(
                 ast.Name(target, ast.Store()),
-                _BINARY[stmt.inplace](),
+                binary(stmt.inplace),
                 self.atom(stmt.value.args[1]),
             )
         value = self.expr(stmt.value)
@@ -427,7 +407,7 @@ class Text:
         if op is None:
             return syn.assign(place, value)
         node = syn._as_store(place)
-        return ast.AugAssign(node, _BINARY[op](), value)  # type: ignore[arg-type]
+        return ast.AugAssign(node, binary(op), value)  # type: ignore[arg-type]
 
     def try_(self, stmt: ir.Try) -> list[ast.stmt]:
         handlers = [

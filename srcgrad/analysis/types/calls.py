@@ -25,7 +25,7 @@ from srcgrad.analysis.targets import (
     Uncharted,
     User,
 )
-from srcgrad.analysis.types import odd_arrays, probe, special_methods, user_rules
+from srcgrad.analysis.types import odd_arrays, probe, solvers, special_methods, user_rules
 from srcgrad.analysis.types.binding import bind_library, bind_user, missing_parameters, unbound
 from srcgrad.analysis.types.derivatives import DerivativeTypes
 from srcgrad.analysis.types.dims import neutral
@@ -168,6 +168,9 @@ class CallTypes(DerivativeTypes):
         if entry is not None and entry.given and entry.builtin is None and not entry.pure:
             return user_rules.call(self, stmt, entry, value, args, kwargs, where)
         if entry is not None:
+            solver = solvers.followed(self, entry, args, kwargs)
+            if solver is not None:
+                self.facts.solvers[stmt.sid] = solver
             entry = for_call(entry, len(args), [k for k, _ in kwargs])
             if "complex" in entry.variants and args and not self.is_real(ir.unstar(args[0])):
                 entry = entry.variants["complex"]

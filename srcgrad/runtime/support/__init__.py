@@ -368,6 +368,7 @@ from srcgrad.runtime.support.signal import (
     trapezoid_weights_back as trapezoid_weights_back,
     vander_partial as vander_partial,
 )
+from srcgrad.runtime.support.solutions import solution as solution, solutions as solutions
 from srcgrad.runtime.support.solves import (
     cutoff as cutoff,
     lstsq_back as lstsq_back,

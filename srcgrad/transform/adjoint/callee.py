@@ -88,9 +88,7 @@ class Callees:
 
 def only_compiled(stmt: ir.Assign | ir.Effect, target: User) -> bool:
     """Whether a call can't be written as the user did: nested functions are not values there."""
-    fn = stmt.value.fn if isinstance(stmt.value, ir.Call) else None
-    nested = isinstance(fn, ir.Global) and fn.root.key == "<nested>"
-    return nested or target.closure is not None or any(map(ty.holds_closure, target.types))
+    return target.closure is not None or any(map(ty.holds_closure, target.types))
 
 
 __all__ = ["Callees", "CompiledCallee"]

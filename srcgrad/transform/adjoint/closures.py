@@ -8,7 +8,7 @@ which is not differentiated is a function of Python; what it captures is then in
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -73,11 +73,20 @@ def parts(module: Module, facts: Facts, target: User, base: ast.expr) -> list[as
     """What a closure value captures, as the further arguments of its function."""
     assert isinstance(target.closure, ir.Var)
     n = len(target.types) - len(target.args)
-    if is_written_out(facts, target.closure.name):
-        return [syn.expr("c[k]", c=base, k=syn.number(k)) for k in range(n)]
+    return captured_parts(module, facts, target.closure, target.fn.free[:n], base)
+
+
+def captured_parts(
+    module: Module, facts: Facts, closure: ir.Var, free: Sequence[str], base: ast.expr
+) -> list[ast.expr]:
+    """The values of the variables `free` that a closure, printed as `base`, captures."""
+    if is_written_out(facts, closure.name):
+        if isinstance(base, ast.Tuple):
+            return list(base.elts)
+        return [syn.expr("c[k]", c=base, k=syn.number(k)) for k in range(len(free))]
     return [
         module.support("captured", base, syn.number(k), ast.Constant(name))
-        for k, name in zip(range(n), target.fn.free, strict=True)
+        for k, name in enumerate(free)
     ]
 
 
@@ -152,7 +161,7 @@ class Plain:
         taken = {n.split("%")[0] for n in facts.types}
         for s in ir.walk(body):
             taken |= {v.name.split("%")[0] for v in (*ir.reads(s), *ir.writes(s))}
-        text = Text(self.module, facts, Names(taken - {""}))
+        text = Text(self.module, facts, Names(taken - {""}), program=self.program)
         text.uses = forward_uses(facts, body)
 
         def bound(b: object) -> ast.expr:

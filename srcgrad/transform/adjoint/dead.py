@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 
 from srcgrad.analysis.partials import Term, same_shape
 from srcgrad.analysis.recording import Recording
+from srcgrad.analysis.rewrites.solvers import FOR_SOLUTION
 from srcgrad.analysis.targets import Construct, Library, User, bound_atoms, writes_argument
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
@@ -115,6 +116,8 @@ class _Dropping:
         """Whether leaving a statement out can't be noticed but by its value."""
         unit, expr = self.unit, stmt.value
         target = unit.facts.targets.get(stmt.sid)
+        if stmt.target.name.startswith(FOR_SOLUTION):
+            return not unit.differentiates(stmt)
         if stmt.sid in self.guarded and _may_raise(unit, expr, target):
             return False
         if stmt.inplace is not None and self.is_shared(stmt.target.name):

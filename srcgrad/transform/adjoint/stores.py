@@ -14,6 +14,7 @@ from srcgrad.rules.python import OPERATORS
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.displays import zero_number
 from srcgrad.transform.adjoint.values import Values, _complex
+from srcgrad.transform.operators import operation
 
 
 class Stores(Values):
@@ -176,7 +177,7 @@ class Stores(Values):
             term = vjp_term(self.unit.facts, call, param, operand, ty.UNKNOWN)
             if term is None:
                 raise self.no_rule(stmt, stmt.value, Uncharted(f"the operator {stmt.op}", ""))
-            out = self.text.operator(stmt.op, [syn.name(gathered), self.primal(stmt.value)])
+            out = operation(stmt.op, [syn.name(gathered), self.primal(stmt.value)])
             node = self.formula(term, g, out)
             if param == two:
                 self.store_contribution(stmt.value, node, ty.UNKNOWN, False)

@@ -49,7 +49,7 @@ class Base:
         self.module = self.owner.module
         self.text = Text(self.module, self.unit.facts, names, program=self.owner.program)
         self.needs = NeedsTable(self.unit)
-        self.text.uses = uses_of(self.unit.body)
+        self.text.uses = uses_of(self.unit.body, self.unit.is_active)
         self.text.named = self.named()
         self.text.dead, self.text.may_raise = unread_statements(self.unit, self.text.uses)
 

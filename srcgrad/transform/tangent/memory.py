@@ -13,6 +13,7 @@ from srcgrad.ir import types as ty
 from srcgrad.rules.python import OPERATORS
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.keys import attributes_of, key_value
+from srcgrad.transform.operators import operation
 from srcgrad.transform.tangent.containers import Containers
 
 
@@ -33,7 +34,7 @@ class Memory(Containers):
         self.unit.facts.types[held.name] = place
         call = Library(entry, ((one, held), (two, e)))
         total: ast.expr | None = None
-        out = self.text.operator(op, [left[0], self.primal(e)])
+        out = operation(op, [left[0], self.primal(e)])
         for param in (one, two):
             if param == two and not self.active(e):
                 continue
