@@ -251,7 +251,7 @@ def rules(
     from srcgrad.rules import registry, tables
     from srcgrad.show.formulas import shown
 
-    tables.load()
+    tables.load(installed=True)
     wanted = pattern if any(c in pattern for c in "*?[") else f"*{pattern}*"
     known = {entry.name: entry for entry in registry.entries() if not _internal(entry.name)}
     names = sorted(n for n in known if fnmatch.fnmatchcase(n, wanted))

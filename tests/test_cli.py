@@ -194,6 +194,16 @@ def test_rules_are_found_by_part_and_by_pattern():
     assert all(rule["place"].startswith("srcgrad/rules/") for rule in found)
 
 
+def test_rules_of_what_is_not_imported():
+    """A list of the rules is one of all that are there."""
+    code = "import srcgrad as sg; print(len(sg.rules('scipy.special.gammaln')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1"
+    call = [sys.executable, "-m", "srcgrad", "rules", "brentq"]
+    done = subprocess.run(call, capture_output=True, text=True, check=True)
+    assert "root finder" in done.stdout and "1 rule" in done.stdout
+
+
 def test_cache_commands(tmp_path, monkeypatch):
     monkeypatch.setenv("SRCGRAD_CACHE_DIR", str(tmp_path / "here"))
     from srcgrad.runtime import cache

@@ -28,7 +28,7 @@ def rules(pattern: str = "") -> list[Row]:
         >>> sg.rules("numpy.tanh")
         [Row(name='numpy.tanh', kind='elementwise', arguments=('x',), note='')]
     """
-    tables.load()
+    tables.load(installed=True)
     rows = []
     for entry in registry.entries():
         if pattern not in entry.name or entry.name.startswith("srcgrad."):

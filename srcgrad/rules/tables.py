@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import pkgutil
 import sys
@@ -16,8 +17,9 @@ _loaded: set[str] = set()
 _lock = threading.RLock()
 
 
-def load() -> None:
-    """Register all rules that can be registered now.
+def load(installed: bool = False) -> None:
+    """Register the rules of NumPy, and those of the modules of SciPy that are imported, or, to
+    list them, of all that are installed.
 
     Example:
         >>> load()
@@ -31,7 +33,15 @@ def load() -> None:
             if info.name in _loaded or info.name in _NOT_TABLES:
                 continue
             part = info.name.removeprefix("scipy_")  # `scipy_special` is for `scipy.special`
-            if part != info.name and f"scipy.{part}" not in sys.modules:
+            if part != info.name and not _is_there(f"scipy.{part}", installed):
                 continue
             importlib.import_module(f"srcgrad.rules.{info.name}")
             _loaded.add(info.name)
+
+
+def _is_there(module: str, installed: bool) -> bool:
+    """Whether a module of SciPy is imported; it is now if any that is installed is asked for."""
+    if installed and module not in sys.modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
+    return module in sys.modules

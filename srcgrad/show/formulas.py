@@ -12,8 +12,12 @@ from pathlib import Path
 import srcgrad.rules as rules_package
 from srcgrad.errors import shown_file
 from srcgrad.rules.registry import Entry
+from srcgrad.rules.solvers import solver_of
 
 _NOT_TABLES = frozenset(("__init__", "registry", "custom", "scope", "tables", "methods", "short"))
+
+# Of f(y, p) = 0, which is read: by the implicit function theorem.
+_OF_ROOTS = ("dy", "-(df/dy)^-1 (df/dp) dp")
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ def shown(entry: Entry) -> Shown:
     >>> shown(registry.lookup(np.exp)).formulas
     (('x_bar', 'g * out'),)
     """
+    if solver_of(entry.target) is not None:
+        return Shown(entry.name, "root finder", (_OF_ROOTS,), place_of(entry))
     return Shown(entry.name, entry.kind, tuple(_formulas(entry)), place_of(entry))
 
 
