@@ -318,10 +318,13 @@ class NeedsTable(Again):
                 self._shape(out, stmt.value)
         if stmt.op in ("mul", "truediv", "pow", "mod", "matmul"):
             self._read(out, [stmt.value])
-            reads_old = self.unit.is_active(stmt.value) or stmt.op not in ("mul", "truediv")
-            if reads_old and isinstance(stmt.base, ir.Var):
+            if self.reads_overwritten(stmt) and isinstance(stmt.base, ir.Var):
                 out.contents.add(self.unit.fx.root(stmt.base.name))
                 out.before |= self.roots_of([stmt.base])[0]
+
+    def reads_overwritten(self, stmt: ir.Store) -> bool:
+        """Whether the reverse of `u[k] op= e` reads the elements that it overwrote."""
+        return self.unit.is_active(stmt.value) or stmt.op not in ("mul", "truediv")
 
     def _effect(self, stmt: ir.Effect, out: Needs) -> None:
         target = self.unit.facts.targets.get(stmt.sid)

@@ -109,7 +109,7 @@ class Adjoints(Base):
         adj.waiting = syn.add(self.value(name), node)
         self.settle(name)
         adj.thin = adj.thin and thin
-        adj.owned = not adj.thin
+        adj.owned = not adj.thin and not is_complex(t)
 
     def in_shadow(self, node: ast.expr) -> bool:
         """Whether an expression may be a part of an array that the reverse sweep writes into."""
@@ -145,6 +145,8 @@ class Adjoints(Base):
         }
 
     def first(self, name: str, node: ast.expr, owned: bool, thin: bool) -> None:
+        # A contribution to a complex array may be real, and no complex one can be added to that.
+        owned = owned and not is_complex(self.unit.type(name))
         adj = self.state[name] = Adj(node, owned, thin)
         plain = isinstance(node, ast.Name) or _literal(node)
         if isinstance(node, ast.Name) and node.id == self.bar(name):
@@ -201,6 +203,9 @@ class Adjoints(Base):
     def copied(self, node: ast.expr, t: ty.Type) -> ast.expr:
         """A copy of an adjoint; that of an array without dimensions may be a number."""
         if isinstance(t, ty.Array) and t.dims:
+            if is_complex(t):
+                dtype = ast.parse(f"np.{t.dtype}", mode="eval").body
+                return syn.expr("a.astype(t)", a=node, t=self.module.formula(dtype))
             return syn.expr("a.copy()", a=node)
         # Parts are added to in place: a tuple that is somebody's own is a list.
         return self.module.support("own_parts" if isinstance(t, ty.Tuple) else "own", node)
@@ -318,6 +323,11 @@ class Adjoints(Base):
         return g
 
 
+def is_complex(t: ty.Type) -> bool:
+    """Whether a type is one of arrays of complex numbers."""
+    return isinstance(t, ty.Array) and bool(np.issubdtype(t.dtype, np.complexfloating))
+
+
 def _literal(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple):
         return all(isinstance(e, ast.Name | ast.Subscript) or _literal(e) for e in node.elts)
@@ -332,8 +342,6 @@ def zeros_of(module: Module, node: ast.expr) -> ast.expr:
 
 
 def full_of(module: Module, node: ast.expr, value: ast.expr, t: ty.Type) -> ast.expr:
-    import numpy as np
-
     shape = ast.Attribute(node, "shape", ast.Load())
     if isinstance(t, ty.Array) and t.dtype == np.float64:
         return module.numpy("full", shape, value)

@@ -12,8 +12,9 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.python import OPERATORS
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.adjoint.adjoints import is_complex
 from srcgrad.transform.adjoint.displays import zero_number
-from srcgrad.transform.adjoint.values import Values, _complex
+from srcgrad.transform.adjoint.values import Values
 from srcgrad.transform.operators import operation
 
 
@@ -169,8 +170,9 @@ class Stores(Values):
         self.unit.facts.types[held] = place if not isinstance(place, ty.Unknown) else ty.UNKNOWN
         call = Library(entry, ((one, ir.Var(held)), (two, stmt.value)))
         gathered = self.text.names.temporary()
-        self.emit(syn.assign(gathered, syn.expr("a + 0.0", a=old)))
         self.text.printed[held] = gathered
+        if self.found.needs.reads_overwritten(stmt):
+            self.emit(syn.assign(gathered, syn.expr("a + 0.0", a=old)))
         for param, operand in ((two, stmt.value), (one, ir.Var(held))):
             if param == two and not self.unit.is_active(stmt.value):
                 continue
@@ -182,7 +184,7 @@ class Stores(Values):
             if param == two:
                 self.store_contribution(stmt.value, node, ty.UNKNOWN, False)
             else:
-                scatter(self.module.support("unbroadcast", node, syn.name(gathered)))
+                scatter(node)
 
     def store_unknown(self, stmt: ir.Store | ir.StoreAttr) -> None:
         """A store into something of unknown type, into a container, or of an attribute."""
@@ -237,12 +239,11 @@ class Stores(Values):
         if not isinstance(e, ir.Var) or not self.unit.is_active(e):
             return
         t = self.unit.facts.of(e)
-        if isinstance(t, ty.Number) and isinstance(place, ty.Array) and not _complex(place):
+        if isinstance(t, ty.Number) and isinstance(place, ty.Array) and not is_complex(place):
             node, fresh = self.module.numpy("sum", node), True
-        elif isinstance(t, ty.Number) and isinstance(place, ty.Unknown):
-            node = self.module.support("unbroadcast", node, zero_number(t))
         elif must_reduce(t, place):
-            node = self.module.support("unbroadcast", node, self.shape_of(e))
+            shape = zero_number(t) if isinstance(t, ty.Number) else self.shape_of(e)
+            node = self.module.support("unbroadcast", node, shape)
         self.contribute(e, node, fresh)
 
     def integer_store(self, stmt: ir.Store) -> Exception:

@@ -26,7 +26,7 @@ from srcgrad.ir import types as ty
 from srcgrad.rules.trim import spread_alone
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint import userrules
-from srcgrad.transform.adjoint.adjoints import _literal
+from srcgrad.transform.adjoint.adjoints import _literal, is_complex
 from srcgrad.transform.adjoint.containers import Containers
 from srcgrad.transform.adjoint.displays import zero_number
 from srcgrad.transform.adjoint.masks import Mask, Masks
@@ -295,7 +295,7 @@ class Values(Containers):
             return self.module.support("match_parts", node, self.shape_of(operand)), fresh
         if isinstance(t, ty.Number) and isinstance(result, ty.Array):
             total = self.module.numpy("sum", node)
-            real = _complex(result) and not issubclass(t.cls, complex | np.complexfloating)
+            real = is_complex(result) and not issubclass(t.cls, complex | np.complexfloating)
             return ast.Attribute(total, "real", ast.Load()) if real else total, True
         if isinstance(t, ty.Number) and isinstance(result, ty.Number):
             return ast.Attribute(node, "real", ast.Load()), True
@@ -369,7 +369,7 @@ def summed_axes(operand: ty.Type, result: ty.Type) -> dict[str, ast.expr] | None
         return None
     m, n = operand.dims, result.dims
     lead = len(n) - len(m)
-    if not m or lead < 0 or _complex(result) != _complex(operand):
+    if not m or lead < 0 or is_complex(result) != is_complex(operand):
         return None
     tail = n[lead:]
     ones = [
@@ -381,9 +381,3 @@ def summed_axes(operand: ty.Type, result: ty.Type) -> dict[str, ast.expr] | None
     axes = list(range(lead)) or ones
     axis = syn.number(axes[0] if len(axes) == 1 else tuple(axes))
     return {"axis": axis} if lead else {"axis": axis, "keepdims": syn.number(True)}
-
-
-def _complex(t: ty.Type) -> bool:
-    import numpy as np
-
-    return isinstance(t, ty.Array) and bool(np.issubdtype(t.dtype, np.complexfloating))
