@@ -472,3 +472,22 @@ def squares_of_a_part(x, y):
 
 def test_a_part_that_each_round_goes_through():
     check(squares_of_a_part, X, V, wrt=(0, 1))
+
+
+def through_elements(a):
+    for k, row in enumerate(a):
+        a, row = row, a
+    return a.reshape(-1)
+
+
+def reshaped_element(x, y):
+    parts = [y[1:], x]
+    for _ in range(2):
+        u = through_elements(y)
+        parts[1] *= np.sum(u)
+    parts[0][...] = through_elements(y.ravel())
+    return np.sum(y) + np.sum(np.sin(parts[1])) + np.sum(u) + 0.3 * np.sum(np.sin(parts[0]))
+
+
+def test_an_element_in_the_place_of_its_array():
+    check(reshaped_element, X, V, wrt=(0, 1))

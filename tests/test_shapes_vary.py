@@ -232,3 +232,71 @@ def test_displays_that_do_not_fit_raise() -> None:
 
     with pytest.raises(ValueError, match="broadcast"):
         sg.grad(misfit)(np.array([0.3, 0.7]))
+
+
+def swapped_unless_left(x: Any, u: Any, a: Any, n: int) -> Any:
+    for i in range(n):
+        p = u * u + a
+        if i == 1:
+            continue
+        x, u, p = u, p, x
+    return 0.5 * np.sum(x) + 2.0 * np.sum(u) + 1.5 * np.sum(np.sin(p))
+
+
+def parameter_bound_in_a_branch(x: Any, u: Any, a: Any, n: int) -> Any:
+    if n > 0:
+        x = u + a
+    else:
+        u = np.sin(x)
+    for i in range(n):
+        x, u = np.sum(x) * u, x
+        if i == 0:
+            continue
+        x, u = u, x
+    return np.sum(np.sin(x)) + 0.5 * np.sum(u)
+
+
+def handed_over_at_the_end(x: Any, u: Any, a: Any, n: int) -> Any:
+    w, p = u, x * u
+    for i in range(n):
+        if i == 1:
+            u = np.ones(3) * w[:1]
+        w, u = u, w
+        for _ in range(1):
+            if n > 2:
+                w = np.ones(3) * p
+            p = w[:1] * 0.5
+        x = p * w
+        u = w[:1] * a
+    return 1.5 * np.sum(np.sin(u)) + 1.5 * np.sum(w) + np.sum(np.sin(x)) + np.sum(np.sin(p))
+
+
+def bound_first_in_a_loop(x: Any, u: Any, a: Any, n: int) -> Any:
+    p, w = x * u, x
+    x = u
+    for _ in range(n):
+        p = 0.5 * x
+        u, p = p, u
+        u = p + a
+    return 2.0 * np.sum(p) + 0.5 * np.sum(w) + 1.5 * np.sum(np.sin(x)) + 1.5 * np.sum(u)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3])
+@pytest.mark.parametrize("shapes", [(3, 1), (1, 3), (1, 1), (3, 3)])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        swapped_unless_left,
+        parameter_bound_in_a_branch,
+        handed_over_at_the_end,
+        bound_first_in_a_loop,
+    ],
+)
+def test_shapes_that_broadcast(fn: Any, shapes: tuple[int, int], n: int) -> None:
+    """A cotangent of one shape too many would go unnoticed: arrays of one element fit anywhere."""
+    if fn is swapped_unless_left and n == 0:
+        pytest.skip("p has no value")
+    x, u = np.linspace(0.3, 0.9, shapes[0]), np.linspace(0.2, 0.7, shapes[1])
+    check(fn, x, u, 0.4, n, wrt=(0, 1, 2))
+    for part, given in zip(sg.grad(fn, (0, 1))(x, u, 0.4, n), (x, u), strict=True):
+        assert part.shape == given.shape

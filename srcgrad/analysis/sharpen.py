@@ -23,6 +23,7 @@ from srcgrad.analysis.rewrites.frozen import FrozenDistributions
 from srcgrad.analysis.rewrites.objects import ObjectRewrites
 from srcgrad.analysis.rewrites.solvers import Solvers
 from srcgrad.analysis.targets import Container, Library, Packed, User
+from srcgrad.analysis.types.dims import may_vary
 from srcgrad.frontend.resolve import module_path
 from srcgrad.frontend.scope import RecursiveRef
 from srcgrad.ir import nodes as ir
@@ -48,14 +49,14 @@ class _Sharpen(
     ContainerRewrites, ObjectRewrites, ArrayLikes, Choices, FrozenDistributions, Derived, Solvers
 ):
     def keep_params(self, body: ir.Block) -> ir.Block:
-        """A parameter of unknown type that is bound again gets a second variable: what it was
-        given
-        is read at the end, for the structure of its gradient."""
+        """A parameter of unknown type or shape that is bound again gets a second variable: what it
+        was given is read at the end, for the structure of its gradient."""
         written = {v.name: s.loc for s in ir.walk(body) if not _updates(s) for v in ir.writes(s)}
         out: list[ir.Stmt] = []
         for p in self.facts.fn.params:
             sure = ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other
-            if p.name in written and not isinstance(self.facts.types.get(p.name), sure):
+            t = self.facts.types.get(p.name, ty.UNKNOWN)
+            if p.name in written and (not isinstance(t, sure) or may_vary(t)):
                 var = ir.Var(p.name)
                 out.append(ir.Assign(next(self.sids), written[p.name], var, var))
                 self.changed = True

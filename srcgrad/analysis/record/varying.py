@@ -6,9 +6,12 @@ the shape that the variable has by chance when its adjoint ends would be of the 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
+from srcgrad.analysis.record.leaving import escaping
+from srcgrad.analysis.types.dims import may_vary
 from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
-from srcgrad.ir import types as ty
 
 
 def varies(unit: Unit, name: str) -> bool:
@@ -16,20 +19,7 @@ def varies(unit: Unit, name: str) -> bool:
     defs = unit.defs.get(name, ())
     if all(not unit.loops[d.sid] for d in defs) and len(defs) + (name in unit.params) <= 1:
         return False
-    return _may_vary(unit.type(name))
-
-
-def _may_vary(t: ty.Type) -> bool:
-    """Whether two values of a type may have different shapes, or be of different kinds."""
-    match t:
-        case ty.Array(_, dims):
-            return any(d in ("?", "n") for d in dims)  # no name says how long they are
-        case ty.Unknown():
-            return True
-        case ty.Tuple(items):
-            return any(map(_may_vary, items))
-        case _:
-            return False
+    return may_vary(unit.type(name))
 
 
 def may_get_nothing(unit: Unit, stmt: ir.Stmt) -> bool:
@@ -41,15 +31,54 @@ def may_get_nothing(unit: Unit, stmt: ir.Stmt) -> bool:
     if not unit.is_active(name) or unit.kind(name) != "value" or not varies(unit, name):
         return False
     where = unit.place[stmt.sid]
-    block, at = where[-1]
-    inner = [unit.place[d.sid] for d in unit.defs[name] if len(unit.place[d.sid]) > len(where)]
-    if not unit.loops[stmt.sid] and all(unit.loops[d.sid] for d in unit.defs[name] if d != stmt):
-        return False  # what goes around a loop is an array when it comes to its head
+    at = where[-1][1]
     # Where a branch or loop in this block binds the variable anew, that is what is read behind it.
-    anew = [p[len(where) - 1][1] for p in inner if p[: len(where) - 1] == where[:-1]]
-    for reader in unit.readers.get(name, ()):
-        there, later = unit.place[reader.sid][-1]
-        if there == block and later > at and unit.differentiates(reader):
-            if not any(at < k < later for k in anew):
+    anew = {k for k, inner in _in_block(unit, where, unit.defs[name]) if inner}
+    for later, inner in _in_block(unit, where, unit.readers.get(name, ())):
+        if later <= at or (inner and not _reads_first(unit, where, later, name)):
+            continue
+        reader = _at(unit, where, later)
+        between = range(at + 1, later)
+        if not anew & set(between) and not _may_leave(unit, where, between):
+            if inner or unit.differentiates(reader):
                 return False
     return True
+
+
+_Place = tuple[tuple[int, int], ...]
+
+
+def _at(unit: Unit, where: _Place, k: int) -> ir.Stmt:
+    """The statement at a place of the block of `where`."""
+    return unit.by_place[*where[:-1], (where[-1][0], k)]
+
+
+def _in_block(unit: Unit, where: _Place, stmts: Iterable[ir.Stmt]) -> Iterator[tuple[int, bool]]:
+    """The places of statements in the block of `where`, and whether they stand deeper in it."""
+    depth = len(where)
+    for stmt in stmts:
+        there = unit.place[stmt.sid]
+        if there[: depth - 1] == where[:-1] and there[depth - 1 : depth]:
+            if there[depth - 1][0] == where[-1][0]:
+                yield there[depth - 1][1], len(there) > depth
+
+
+def _reads_first(unit: Unit, where: _Place, k: int, name: str) -> bool:
+    """Whether each round of the loop at a place reads a variable before it binds it: its adjoint is
+    an array when it comes to the loop's head."""
+    loop = _at(unit, where, k)
+    if not isinstance(loop, ir.For | ir.While):
+        return False
+    for stmt in loop.body:
+        if escaping(stmt):
+            return False
+        if ir.Var(name) in ir.reads(stmt) and unit.differentiates(stmt):
+            return True
+        if any(v.name == name for s in ir.walk((stmt,)) for v in ir.writes(s)):
+            return False
+    return False
+
+
+def _may_leave(unit: Unit, where: _Place, places: range) -> bool:
+    """Whether a statement at one of these places of the block of `where` may leave it."""
+    return any(escaping(_at(unit, where, k)) for k in places)

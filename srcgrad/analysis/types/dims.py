@@ -145,3 +145,16 @@ def slice_length(item: ir.Slice, dim: str) -> str:
     if step == -1 or dim == "1" or (lower or 0) < 0 or (upper is not None and upper >= 0):
         return "?"
     return shorter(dim, (lower or 0) - (upper or 0))
+
+
+def may_vary(t: ty.Type) -> bool:
+    """Whether two values of a type may have different shapes, or be of different kinds."""
+    match t:
+        case ty.Array(_, dims):
+            return any(d in ("?", "n") for d in dims)  # no name says how long they are
+        case ty.Unknown():
+            return True
+        case ty.Tuple(items):
+            return any(map(may_vary, items))
+        case _:
+            return False

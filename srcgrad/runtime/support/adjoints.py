@@ -140,8 +140,10 @@ def _is_inert(x: Any) -> bool:
 
 
 def _zeros(x: Any, seen: dict[int, Any]) -> Any:
+    if isinstance(x, np.inexact):
+        return type(x)(0.0)  # it has the methods of an array, which views of it may be made by
     if is_number(x):
-        return 0j if isinstance(x, complex | np.complexfloating) else 0.0
+        return 0j if isinstance(x, complex) else 0.0
     if isinstance(x, int | np.integer) and not isinstance(x, bool):
         return 0.0  # where an integer stands there may be a float at other times
     if isinstance(x, np.ndarray):

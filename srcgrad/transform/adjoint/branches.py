@@ -193,13 +193,16 @@ class Branches(Calls):
                 if name != RESULT:
                     self.close(name, adj)
             self.out = outer
-            late = [
-                n for n, a in start.items() if n != RESULT and self.state[n].nothing > a.nothing
-            ]
-            if not late:
+            ends = {n: self.state[n] for n in start if n != RESULT}
+            late = [n for n, now in ends.items() if now.nothing > start[n].nothing]
+            # What may be nothing is not copied, so that it may be an array of somebody else.
+            lent = [n for n, now in ends.items() if now.nothing and start[n].owned > now.owned]
+            if not late and not lent:
                 return body
             for name in late:
                 start[name].nothing = True
+            for name in lent:
+                start[name].owned = False
             self.state = copy_state(start)
             self.guarded_tries = set(tries)
 
