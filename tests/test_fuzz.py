@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.fuzz import containers, directions, grown, idioms, reference
+from tests.fuzz import containers, directions, grown, idioms, reference, shapes
 from tests.fuzz.generator import Program, program
 from tests.fuzz.oracle import judge
 from tests.fuzz.shrink import shrink
@@ -41,6 +41,10 @@ def test_random_programs_about_containers(start, tmp_path):
     _run(range(start, start + 30), tmp_path, containers.program)
 
 
+def test_random_programs_whose_shapes_vary(tmp_path):
+    _run(range(40), tmp_path, shapes.program)
+
+
 def test_random_programs_of_idioms(tmp_path):
     _run(range(12), tmp_path, idioms.program, directions.judge)
 
@@ -58,6 +62,11 @@ def test_many_programs_that_are_grown(tmp_path):
 @pytest.mark.slow
 def test_many_random_programs_of_idioms(tmp_path):
     _run(range(1_000_000, 1_000_000 + LONG), tmp_path, idioms.program, directions.judge)
+
+
+@pytest.mark.slow
+def test_many_random_programs_whose_shapes_vary(tmp_path):
+    _run(range(1_000_000, 1_000_000 + LONG), tmp_path, shapes.program)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.fuzz import containers, directions, generator, grown, idioms
+from tests.fuzz import containers, directions, generator, grown, idioms, shapes
 from tests.fuzz.generator import Program
 from tests.fuzz.oracle import Verdict, judge
 from tests.fuzz.shrink import shrink
@@ -24,6 +24,7 @@ GENERATORS = {
     "containers": (containers.program, judge),
     "idioms": (idioms.program, directions.judge),
     "grown": (grown.program, directions.judge),
+    "shapes": (shapes.program, judge),
 }
 
 

@@ -64,8 +64,8 @@ def _in_block(unit: Unit, where: _Place, stmts: Iterable[ir.Stmt]) -> Iterator[t
 
 
 def _reads_first(unit: Unit, where: _Place, k: int, name: str) -> bool:
-    """Whether each round of the loop at a place reads a variable before it binds it: its adjoint is
-    an array when it comes to the loop's head."""
+    """Whether each round of the loop at a place reads a variable before it binds it: its adjoint
+    is an array when it comes to the loop's head."""
     loop = _at(unit, where, k)
     if not isinstance(loop, ir.For | ir.While):
         return False
