@@ -21,12 +21,15 @@ from srcgrad.ir.nodes import (
     Atom,
     Block,
     Const,
+    Exit,
     Expr,
     Function,
     Global,
+    If,
     Loc,
     Stmt,
     Var,
+    Verbatim,
 )
 
 
@@ -239,5 +242,15 @@ def statements(scope: Scope, nodes: list[ast.stmt]) -> None:
     """Lower a block; what stands after a jump never runs and is dropped."""
     for node in nodes:
         statement(scope, node)
-        if isinstance(node, ast.Return | ast.Break | ast.Continue | ast.Raise):
+        if _leaves(scope.out):
             return
+
+
+def _leaves(block: Block | list[Stmt]) -> bool:
+    """Whether what stands behind a block never runs."""
+    match block[-1] if block else None:
+        case Exit() | Verbatim(node=ast.Raise()):
+            return True
+        case If(body=body, orelse=orelse):
+            return _leaves(body) and _leaves(orelse)
+    return False

@@ -191,14 +191,17 @@ def _import(scope: Scope, node: ast.Import | ast.ImportFrom) -> None:
     try:
         found = _imported(scope, node)
     except ImportError as error:
-        if not scope.trying:
-            raise scope.refusal(
-                node, f"{error}: imports inside a function are done when compiling it"
-            ) from error
-        scope.emit(verbatim(scope, node))  # the user is prepared for it to fail
+        # Where the user is not prepared for it to fail, it says so when the program comes to it.
+        scope.emit(verbatim(scope, node if scope.trying else _fails(node, error)))
         return
     for name, value in found:
         _bind_import(scope, node, name, value)
+
+
+def _fails(node: ast.stmt, error: ImportError) -> ast.stmt:
+    """What raises an import's error; names of modules that are relative mean nothing elsewhere."""
+    made = ast.parse(f"raise {type(error).__name__}({str(error)!r})").body[0]
+    return ast.fix_missing_locations(ast.copy_location(made, node))
 
 
 def _imported(scope: Scope, node: ast.Import | ast.ImportFrom) -> list[tuple[str, Global]]:
@@ -225,6 +228,8 @@ def _imported_module(alias: ast.alias) -> tuple[str, Global]:
 
 
 def _load(name: str, package: Any = None) -> Global:
+    if name.startswith(".") and not package:
+        raise ImportError("attempted relative import with no known parent package")
     module = importlib.import_module(name, package)
     return module_path(module) or Global(Root("module", module.__name__), (), module)
 

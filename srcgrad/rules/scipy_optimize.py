@@ -1,11 +1,15 @@
-"""Solvers of `scipy.optimize`: what to write for the derivative of a solution."""
+"""`scipy.optimize`: what to write for the derivative of a solution, and its test functions."""
 
 from __future__ import annotations
 
+import numpy as np
 from scipy import optimize
 
-from srcgrad.rules.registry import refuse
+from srcgrad.rules.registry import refuse, source
 from srcgrad.rules.solvers import solver
+from srcgrad.runtime.support import scipy_optimize as helpers
+
+_X = np.array([0.7, -0.4, 1.1, 0.3])
 
 _ROOTS = "root root_scalar fsolve brentq brenth bisect ridder toms748 newton fixed_point"
 _MINIMA = (
@@ -29,3 +33,7 @@ refuse(
     why="a minimum's derivative is that of the equation gradient = 0: put it into a function "
     "decorated by srcgrad.implicit(gradient)",
 )
+source(optimize.rosen, helpers.rosen, at=[(_X,), (np.outer(_X, _X[:2]),)])
+source(optimize.rosen_der, helpers.rosen_der, at=[(_X,), (np.outer(_X, _X[:2]),)])
+source(optimize.rosen_hess, helpers.rosen_hess, at=[(_X,), (_X[:2],)])
+source(optimize.rosen_hess_prod, helpers.rosen_hess_prod, at=[(_X, _X[::-1])])

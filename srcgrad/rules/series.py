@@ -15,7 +15,7 @@ import numpy.polynomial
 from srcgrad.rules.registry import linear, nondiff, refuse, source, structured
 from srcgrad.rules.shapes import M, S
 from srcgrad.runtime import support
-from srcgrad.runtime.support import series
+from srcgrad.runtime.support import series, uniques
 
 _X = np.array([0.3, -0.5, 0.7])
 _C = np.array([1.1, 2.0, -0.3, 0.5])
@@ -193,6 +193,18 @@ structured(
 
 # ---- sets of values ------------------------------------------------------------------------
 
+_unique = structured(
+    np.unique,
+    "ar",
+    vjp={"ar": "support.unique_back(g, ar)"},
+    jvp={"ar": "support.unique_dot(ar_dot, ar)"},
+    at=[(_X,), (_C2,)],
+)
+# Positions and counts are whole numbers, which have no differences to compare with here.
+_unique_and_places = source(np.unique, uniques.unique, at=[], register=False)
+for _given in (2, 3, 4, "return_index", "return_inverse", "return_counts"):
+    _unique.variants[_given] = _unique_and_places
+nondiff(uniques.unique_parts)
 source(np.union1d, series.union1d, at=[(_C, _X)])
 source(np.intersect1d, series.intersect1d, at=[])  # nothing is in both, once it is moved
 source(np.setdiff1d, series.setdiff1d, at=[(_C, _X), (_C, _X, True)])

@@ -517,13 +517,6 @@ structured(
     jvp={"a": "support.sort_dot(a_dot, a, out, axis)"},
     at=[(V, 1), (S, 1), (M, 1, 0), (M, 2, None)],
 )
-structured(
-    np.unique,
-    "ar",
-    vjp={"ar": "support.unique_back(g, ar)"},
-    jvp={"ar": "support.unique_dot(ar_dot, ar)"},
-    at=[(V,), (M,)],
-)
 refuse(
     np.lib.stride_tricks.as_strided,
     why="its elements may share memory in any way; use sliding_window_view or slices",

@@ -121,7 +121,8 @@ class _Constructor:
         self, stmt: ir.Effect, fn: ir.Atom, args: Any, kwargs: Any, top: bool
     ) -> list[ir.Stmt]:
         """`super().__init__(a)`: the attributes are those of an object of the base class."""
-        base = next((b for b in self.cls.__mro__[1:-1] if "__init__" in vars(b)), None)
+        having = [b for b in self.cls.__mro__[:-1] if "__init__" in vars(b)]
+        base = having[1] if len(having) > 1 else None  # behind the one whose source this is
         value = fn.value if isinstance(fn, ir.Global) else None
         if base is None or not top or value is not vars(base)["__init__"] or args[0] != self.me:
             raise _NotFollowed
