@@ -111,6 +111,7 @@ class Program:
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.reruns = False  # definitions may be run again in the reverse sweep rather than taped
         self.inlines = False  # statements of small functions stand where these are called
+        self.parts = False  # small arrays of which single elements are used are numbers
         self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
         self.lowered: list[ir.Function] = []  # the functions with source that were reached
         self._facts: Recursion[_Key, Facts] = Recursion(_seen)
@@ -267,6 +268,7 @@ class Program:
         """What is known of a function for these argument types, in its final form."""
         from srcgrad.analysis.facts import Facts
         from srcgrad.analysis.infer import Inference
+        from srcgrad.analysis.rewrites.elements import elements
         from srcgrad.analysis.rewrites.inline import inline
         from srcgrad.analysis.rewrites.inplace import desugar
         from srcgrad.analysis.sharpen import sharpen
@@ -288,6 +290,8 @@ class Program:
                 better = sharpen(facts) or desugar(facts)
                 if better is None and self.inlines:
                     better = inline(self, facts)
+                if better is None and self.parts:
+                    better = elements(self, facts)
                 if better is None:
                     return facts
                 current = checked(better, "sharpening by types")
