@@ -132,10 +132,56 @@ def no_rounds(x, c):
     return np.sum(u)
 
 
-COPIED = [line, plane, product]
+def taking_turns(x, c):
+    u, w = x[0].copy(), x[1].copy()
+    n = x.shape[1]
+    for t in range(4):
+        for i in range(1, n - 1):
+            w[i] = u[i] * u[i + 1] * c[t] + u[i - 1] * u[i]
+        u, w = w, u
+    return np.sum(u * w)
+
+
+def three_in_turn(x, c):
+    u, v, w = x[0].copy(), x[1].copy(), np.zeros(x.shape[1])
+    n = x.shape[1]
+    for t in range(4):
+        for i in range(1, n - 1):
+            w[i] = u[i] * u[i + 1] * c[t] + v[i - 1] * v[i]
+        if c[t] > 0.3:
+            u, v, w = v, w, u
+        else:
+            v, w = w, v
+    return np.sum(u * v * w)
+
+
+def one_memory(x, c):
+    u, w = x[0].copy(), x[1].copy()
+    n = x.shape[1]
+    for t in range(4):
+        for i in range(1, n - 1):
+            w[i] = u[i] * u[i + 1] * c[t] + u[i - 1] * u[i]
+        w = u  # from now on they are one
+    return np.sum(u * w)
+
+
+def at_times_one_memory(x, c):
+    u, v, w = x[0].copy(), x[1].copy(), x[2].copy()
+    n = x.shape[1]
+    for t in range(4):
+        for i in range(1, n - 1):
+            w[i] = u[i] * u[i + 1] * c[t] + u[i - 1] * u[i]
+        if c[t] > 0.3:
+            u, v, w = v, w, v
+        else:
+            u, w = w, u
+    return np.sum(u * v * w)
+
+
+COPIED = [line, plane, product, taking_turns, three_in_turn]
 OTHERS = [
-    swapped, from_the_end, asked_first, stored_meanwhile, through_a_view, triangle, left,
-    no_rounds,
+    swapped, one_memory, at_times_one_memory, from_the_end, asked_first, stored_meanwhile,
+    through_a_view, triangle, left, no_rounds,
 ]  # fmt: skip
 
 

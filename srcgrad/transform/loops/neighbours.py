@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
+from srcgrad.transform.loops.facts.apart import are_apart
 from srcgrad.transform.loops.facts.indices import Site, counter_in
 from srcgrad.transform.loops.facts.kept import Sweeps
 from srcgrad.transform.loops.facts.order import runs
@@ -26,7 +27,7 @@ def neighbours(fn: Function) -> None:
     sweeps = Sweeps(fn)
     groups: dict[str, list[_Read]] = {}
     for tape in recorded(fn, sweeps):
-        read = _read(fn, tape)
+        read = _read(fn, sweeps, tape)
         if read is not None:
             groups.setdefault(read.shown, []).append(read)
     for group in groups.values():
@@ -54,7 +55,7 @@ class _Read:
         return f"{self.array} {[id(s) for s in (*self.nest, *self.loops)]} {extents}"
 
 
-def _read(fn: Function, tape: Recorded) -> _Read | None:
+def _read(fn: Function, sweeps: Sweeps, tape: Recorded) -> _Read | None:
     """What a tape keeps, if that is an element that one loop at least does not change."""
     k = tape.block.index(tape.record)
     match tape.block[k - 1] if k else None, tape.record.value:
@@ -69,7 +70,7 @@ def _read(fn: Function, tape: Recorded) -> _Read | None:
     names = [s.target.id if isinstance(s.target, ast.Name) else "" for s in site.loops]
     if not site.plain or [n.id if isinstance(n, ast.Name) else None for n in at] != names:
         return None
-    first = next((d for d, s in enumerate(site.loops) if _stays(fn, array, s)), 0)
+    first = next((d for d, s in enumerate(site.loops) if _stays(fn, sweeps, array, s)), 0)
     nest = site.loops[first:]
     if first == 0 or site.path[-len(nest) - 1 : -1] != nest or not _have_bounds(fn, nest):
         return None
@@ -81,12 +82,14 @@ def _read(fn: Function, tape: Recorded) -> _Read | None:
     return _Read(tape, array, asts.items(key), nest, at[:first], loops, offsets)
 
 
-def _stays(fn: Function, array: str, loop: ast.For) -> bool:
+def _stays(fn: Function, sweeps: Sweeps, array: str, loop: ast.For) -> bool:
     """Whether a loop surely does not change an array."""
     got = fn.summary([loop])
-    stored = {fn.root(a.array) for a in got.accesses if a.kind != "read"}
-    names = {fn.root(n) for n in fn.leaves.bound(loop)}
-    return got.plain and fn.root(array) not in stored | names
+    root = fn.root(array)
+    if not got.plain or any(fn.root(n) == root for n in fn.leaves.bound(loop)):
+        return False
+    stored = {a.array for a in got.accesses if a.kind != "read" and fn.root(a.array) == root}
+    return all(are_apart(fn, sweeps, array, other) for other in stored)
 
 
 def _have_bounds(fn: Function, nest: list[ast.For]) -> bool:
