@@ -13,9 +13,10 @@ import numpy as np
 
 from srcgrad.frontend import loops
 from srcgrad.frontend.expressions import ref, test
-from srcgrad.frontend.resolve import builtin
+from srcgrad.frontend.resolve import builtin, callee
 from srcgrad.frontend.scope import Scope, atom, expression, lowers
 from srcgrad.frontend.sources import as_generator, makes_items, source_of, stored_names
+from srcgrad.frontend.verbatim import verbatim
 from srcgrad.ir.nodes import (
     MISSING,
     Assign,
@@ -128,6 +129,10 @@ def consume(scope: Scope, node: ast.Call, target: Any) -> Expr | None:
     if adds and isinstance(node.args[0], ast.Call) and makes_items(scope, node.args[0]):
         return _listed(scope, node)
     generator = as_generator(scope, node.args[0])
+    if target is builtins.next and not node.keywords:
+        generator = generator or _of_iterator(scope, node.args[0])
+        if generator is not None:
+            return _first(scope, node, generator)
     if generator is None:
         return None
     if target is builtins.sum or (target is np.sum and len(node.args) == 1 and not node.keywords):
@@ -194,4 +199,45 @@ def _any_all(scope: Scope, generator: ast.GeneratorExp, wanted: bool) -> Expr:
         scope.emit(If(sid, loc, settled, (Exit(scope.sid(), loc, "break"),), ()))
 
     loop_nest(scope, generator, generator.generators, check, after)
+    return result
+
+
+def _of_iterator(scope: Scope, node: ast.expr) -> ast.GeneratorExp | None:
+    """An iterator that is made where it is used, `iter(xs)` or `zip(a, b)`, as a generator."""
+    if not isinstance(node, ast.Call):
+        return None
+    of_one = callee(scope, node.func) is builtins.iter and len(node.args) == 1
+    if not of_one and not makes_items(scope, node):
+        return None
+    items = node.args[0] if of_one else node
+    store, read = ast.Name("item%", ast.Store()), ast.Name("item%", ast.Load())
+    made = ast.GeneratorExp(read, [ast.comprehension(store, items, [], 0)])
+    for part in (made, store, read):
+        ast.copy_location(part, node)
+    return made
+
+
+def _first(scope: Scope, node: ast.Call, generator: ast.GeneratorExp) -> Expr:
+    """`next(x for x in xs if good(x))`: the loop ends where the first item is found."""
+    result, found = scope.temp(), scope.temp()
+    loc = scope.loc(node)
+    if len(node.args) > 1:
+        scope.assign(node, result, atom(scope, node.args[1]))
+    scope.assign(node, found, Const(False))
+
+    def take() -> None:
+        scope.assign(generator.elt, result, expression(scope, generator.elt))
+        scope.assign(generator.elt, found, Const(True))
+        scope.emit(Exit(scope.sid(), loc, "break"))
+
+    def after() -> None:
+        sid = scope.sid()
+        scope.emit(If(sid, loc, found, (Exit(scope.sid(), loc, "break"),), ()))
+
+    loop_nest(scope, generator, generator.generators, take, after)
+    if len(node.args) == 1:
+        raised = ast.copy_location(ast.Raise(ref(builtin("StopIteration"), node)), node)
+        sid = scope.sid()
+        none = scope.block(lambda: scope.emit(verbatim(scope, raised)))
+        scope.emit(If(sid, loc, Op("not", (found,)), none, ()))
     return result

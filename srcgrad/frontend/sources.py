@@ -345,17 +345,22 @@ def _dictionary(scope: Scope, node: ast.expr, method: str) -> Source:
 def _ndenumerate(scope: Scope, node: ast.Call) -> Source | None:
     if node.keywords or len(node.args) != 1:
         return None
-    as_array, all_indices = numpy_function("asarray"), numpy_function("ndindex")
-    array = scope.keep(node, Call(as_array, (atom(scope, node.args[0]),)))
+    array = scope.keep(node, Call(numpy_function("asarray"), (atom(scope, node.args[0]),)))
     shape = scope.keep(node, Attr(array, "shape"))
-    made = scope.keep(node, Call(all_indices, (shape,)))
-    indices = scope.keep(node, Call(builtin("list"), (made,)))
+    indices = scope.keep(node, Call(helper("places_in"), (shape,)))
 
     def item(at: Atom) -> Value:
         index = scope.keep(node, Index(indices, at))
         return Several((index, Index(array, index)))
 
     return Source(_indexed(scope, indices, node).length, item)
+
+
+def _ndindex(scope: Scope, node: ast.Call) -> Source | None:
+    if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+        return None
+    lengths = tuple(atom(scope, a) for a in node.args)
+    return _indexed(scope, scope.keep(node, Call(helper("places_in"), lengths)), node)
 
 
 _Maker = Callable[[Scope, ast.Call], Source | None]
@@ -365,4 +370,5 @@ _MAKERS: dict[Any, _Maker] = {
     builtins.enumerate: _enumerate,
     builtins.zip: _zip,
     np.ndenumerate: _ndenumerate,
+    np.ndindex: _ndindex,
 }

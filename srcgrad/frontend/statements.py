@@ -256,13 +256,26 @@ def _with(scope: Scope, node: ast.With) -> None:
         target = callee(scope, item.context_expr.func)
         special = getattr(target, "__srcgrad_special__", None)
         if target is contextlib.suppress:
-            raise scope.refusal(node, "suppress hides where the block was left", "use try")
+            _suppress(scope, node, item, inner)
+            return
     if special == "override":
         _override(scope, node, item, inner)
     elif special == "adjoint_of":
         _adjoint_of(scope, node, item, inner)
     else:
         _plain_with(scope, node, item, inner)
+
+
+def _suppress(scope: Scope, node: ast.With, item: ast.withitem, inner: list[ast.stmt]) -> None:
+    """`with suppress(KeyError): ...` is `try: ... except (KeyError,): pass`."""
+    call = item.context_expr
+    assert isinstance(call, ast.Call)
+    if item.optional_vars is not None or call.keywords:
+        raise scope.refusal(node, "suppress is given a name here", "use try")
+    kinds = ast.Tuple(call.args, ast.Load())
+    handler = ast.ExceptHandler(kinds, None, [ast.Pass()])
+    made = ast.copy_location(ast.Try(inner, [handler], [], []), node)
+    _try(scope, ast.fix_missing_locations(made))
 
 
 def _plain_with(scope: Scope, node: ast.With, item: ast.withitem, inner: list[ast.stmt]) -> None:

@@ -6,6 +6,7 @@ the type of their result, nor run twice.
 
 from __future__ import annotations
 
+import bisect
 import logging
 import random
 import time
@@ -32,6 +33,7 @@ nondiff(
     np.indices, np.ix_, np.tril_indices, np.triu_indices, np.tril_indices_from,
     np.triu_indices_from, np.diag_indices, np.diag_indices_from, np.unravel_index,
     np.ravel_multi_index, np.mask_indices, np.ndindex, np.packbits, np.unpackbits,
+    bisect.bisect, bisect.bisect_left, bisect.bisect_right,
 )  # fmt: skip
 
 # ---- whole numbers ---------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import copy
 import functools
+import heapq
 import itertools
 import operator
 from typing import Any
@@ -29,6 +30,8 @@ FUNCTIONS: dict[Any, Any] = {
     builtins.sorted: support.sorted_list,
     operator.getitem: support.take_item,
     dict.fromkeys: iterators.table_of_keys,
+    heapq.nsmallest: iterators.smallest_items,
+    heapq.nlargest: iterators.largest_items,
     copy.copy: copies.shallow_copy,
     copy.deepcopy: copies.deep_copy,
 }
@@ -37,6 +40,7 @@ STATISTICS: dict[str, Any] = {
     "mean": iterators.mean,
     "fmean": iterators.weighted_mean,
     "geometric_mean": iterators.geometric_mean,
+    "harmonic_mean": iterators.harmonic_mean,
     "variance": iterators.variance,
     "pvariance": iterators.population_variance,
     "stdev": iterators.deviation,

@@ -73,9 +73,10 @@ class ObjectRewrites(Rewrites):
                 store = ir.Store(stmt.sid, stmt.loc, obj, k, e)  # type: ignore[arg-type]
             case ir.Method(obj, "__setitem__", (k, e), ()) if not self.defines(obj, "__setitem__"):
                 store = ir.Store(stmt.sid, stmt.loc, obj, k, e)  # type: ignore[arg-type]
-            case ir.Call(ir.Global(value=fn), (obj, ir.Const(str() as name), e), ()) if (
-                fn is setattr and name.isidentifier()
-            ):
+            case ir.Call(ir.Global(value=fn), (obj, named, e), ()) if fn is setattr:
+                name = self.text_of(named)
+                if name is None or not name.isidentifier():
+                    return None
                 store = ir.StoreAttr(stmt.sid, stmt.loc, obj, name, e)  # type: ignore[arg-type]
             case _:
                 return None
@@ -83,6 +84,11 @@ class ObjectRewrites(Rewrites):
             return None
         self.changed = True
         return [store]
+
+    def text_of(self, a: ir.Atom | ir.Star) -> str | None:
+        """The text that a value surely is."""
+        t = None if isinstance(a, ir.Star) else self.facts.of(a)
+        return t.value if isinstance(t, ty.Literal) and isinstance(t.value, str) else None
 
     def read_by_call(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
         """`getattr(obj, "name")` is `obj.name`."""

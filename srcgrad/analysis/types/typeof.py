@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import inspect
 import types
@@ -82,6 +83,8 @@ def _instance(value: Any, cls: type) -> Type:
         return Static(value)
     if cls in _OTHERS:
         return Other(cls)
+    if isinstance(value, enum.IntEnum) and _computes_as_int(cls):
+        return Number(int)
     if isinstance(value, np.dtype):
         return Other(np.dtype)
     if isinstance(value, set | frozenset) or has_own_methods(value):
@@ -90,6 +93,13 @@ def _instance(value: Any, cls: type) -> Type:
         fields = dataclasses.fields(value)
         return Object(cls, tuple((f.name, type_of(getattr(value, f.name))) for f in fields))
     return Object(cls)
+
+
+def _computes_as_int(cls: type) -> bool:
+    """Whether the operators of a class are those of integers."""
+    own = ("new", "repr", "str", "format", "hash", "doc", "getattribute", "getnewargs")
+    names = {n for n in vars(int) if n.startswith("__")} - {f"__{n}__" for n in own}
+    return all(getattr(cls, n) == getattr(int, n) for n in names)
 
 
 def has_own_methods(value: Any) -> bool:

@@ -243,6 +243,7 @@ from srcgrad.runtime.support.order import (
     unique_back as unique_back,
     unique_dot as unique_dot,
 )
+from srcgrad.runtime.support.iterators import places_in as places_in
 from srcgrad.runtime.support.pad import pad_back as pad_back, pad_dot as pad_dot
 from srcgrad.runtime.support.additions import attr_add as attr_add, item_add as item_add
 from srcgrad.runtime.support.popped import pop_back as pop_back

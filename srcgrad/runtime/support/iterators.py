@@ -13,6 +13,25 @@ import numpy as np
 
 from srcgrad.runtime.support.adjoints import error
 
+# ---- places ----------------------------------------------------------------------
+
+
+def places_in(*shape):
+    lengths = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    if len(lengths) == 1:
+        return [(i,) for i in range(lengths[0])]
+    if len(lengths) == 2:
+        return [(i, j) for i in range(lengths[0]) for j in range(lengths[1])]
+    if len(lengths) == 3:
+        return [
+            (i, j, k)
+            for i in range(lengths[0])
+            for j in range(lengths[1])
+            for k in range(lengths[2])
+        ]
+    return list(itertools.product(*[range(n) for n in lengths]))
+
+
 # ---- itertools ----------------------------------------------------------------------
 
 
@@ -110,6 +129,27 @@ def weighted_mean(data, weights=None):
 def geometric_mean(data):
     items = list(data)
     return np.exp(sum([np.log(v) for v in items]) / len(items))
+
+
+def harmonic_mean(data, weights=None):
+    items = list(data)
+    if any(v <= 0.0 for v in items):
+        raise error(
+            "NotDifferentiable", "statistics.harmonic_mean at or below zero has no derivative"
+        )
+    if weights is None:
+        return len(items) / sum([1.0 / v for v in items])
+    if len(weights) != len(items):
+        raise ValueError("Number of weights does not match data size")
+    return sum(weights) / sum([weights[k] / items[k] for k in range(len(items))])
+
+
+def smallest_items(n, items, key=None):
+    return sorted(items, key=key)[: max(n, 0)]
+
+
+def largest_items(n, items, key=None):
+    return sorted(items, key=key, reverse=True)[: max(n, 0)]
 
 
 def squares_about(items, center):

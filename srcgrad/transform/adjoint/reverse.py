@@ -175,6 +175,8 @@ class Reverse(Blocks):
             self.call(stmt, target)
         elif isinstance(target, Container) and isinstance(stmt.value, ir.Method):
             self.container_effect(stmt, stmt.value, target.name)
+        elif isinstance(target, Container) and target.name == "alias":
+            self.undo(stmt)  # a check whose result has no name
         elif isinstance(target, Library) and target.entry.target is support.item_add:
             self.item_added(stmt, target)
         elif isinstance(target, Library):

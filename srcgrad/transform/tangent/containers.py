@@ -121,4 +121,6 @@ class Containers(Libraries):
             return
         if isinstance(target, Library):
             library_effect(stmt, target)
+        if isinstance(target, Container) and target.name == "alias":
+            return  # a check whose result has no name
         raise self.no_rule(stmt, expr, target)
