@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from srcgrad.analysis.effects import WRITES, may_hold_memory
 from srcgrad.analysis.record.again import SHAPE
@@ -18,7 +17,7 @@ from srcgrad.analysis.record.checkpoint import State, states_of
 from srcgrad.analysis.record.control import Control, Instrument, reversed_, upward_exposed
 from srcgrad.analysis.record.invariants import Invariants
 from srcgrad.analysis.record.needs import Needs, NeedsTable, saved_name
-from srcgrad.analysis.record.placement import Save, bound_before, place
+from srcgrad.analysis.record.placement import Save, place
 from srcgrad.analysis.record.tracking import tracked_classes
 from srcgrad.analysis.record.trying import close_handlers
 from srcgrad.analysis.targets import Container, Library, User, bound_atoms
@@ -26,7 +25,6 @@ from srcgrad.analysis.unit import Unit
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
-from srcgrad.ir.nameset import NameSet
 
 Live = frozenset[str]  # variables, and "@root" for the contents of a memory class
 
@@ -126,10 +124,6 @@ class _Flow:
                 # The caller reads these elements again: leave them as they were.
                 start |= {"@" + unit.fx.root(name)}
         self.at_exit |= self.block(unit.body, start) or set()
-
-    @cached_property
-    def bound_before(self) -> dict[int, NameSet]:
-        return bound_before(self.unit)
 
     def needed_anywhere(self) -> set[str]:
         return {n.removeprefix(SHAPE) for n in self.consumers}
@@ -352,16 +346,15 @@ class _Flow:
             bound |= {v.name for v in ir.writes(s)}
             if self.unit.leaves_saved(s):
                 bound.add(saved_name(s))
-        before = self.bound_before[stmt.sid]
-        rest = self.overwritten(stmt, sorted(n for n in bound if n in before), live)
+        # Before the loop, for most iterations run without records.
+        rest = self.overwritten(stmt, sorted(bound), live)
         self.rewound.setdefault(stmt.sid, set()).update(
             root for root in state.written if "@" + root in live
         )
         self.continues.append([])
-        # What may have no value yet is kept where it is bound.
-        end = self.block(stmt.body, rest & (bound | {SHAPE + n for n in bound}))
+        end = self.block(stmt.body, frozenset())
         ends = [x for x in (end, *self.continues.pop()) if x is not None]
-        kept = rest - bound - {SHAPE + n for n in bound} - {"@" + r for r in state.written}
+        kept = rest - {"@" + r for r in state.written}
         return (kept.union(*ends) - {stmt.target.name}) | needs.after
 
     def try_(self, stmt: ir.Try, live: Live) -> Live | None:

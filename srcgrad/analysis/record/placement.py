@@ -80,6 +80,7 @@ def _save(
     if name in bound[sid]:
         return Save(sid, name, "before", bool(loops))
     once = len(unit.defs.get(name, ())) == 1 or name.startswith("saved%")
+    once = once and sid not in found.states
     if loops and once and all(_inside(unit, sid, c) for c in consumers.get(name, ())):
         cheap = computed_again(found, sid)
         return Save(sid, name, "again", False) if cheap else Save(sid, name, "after", True)

@@ -94,7 +94,7 @@ class Adjoint:
         kept, gradients = edges.given(sweeps, gradients)
         head = [*kept, *edges.private(sweeps)]
         head += edges.shadows(sweeps, edges.shadowed(sweeps, late=False))
-        head += sweeps.slots.declarations() + edges.initial(sweeps)
+        head += sweeps.slots.declarations() + edges.initial(sweeps, reverse)
         forward = [*head, *sweeps.forward_body]
         if want_value:
             forward += _result_lines(sweeps, reverse)

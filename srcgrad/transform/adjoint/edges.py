@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import numpy as np
+
 from srcgrad.analysis.effects import may_hold_memory
+from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
@@ -55,15 +58,36 @@ def shadows(sweeps: Sweeps, names: list[str]) -> list[ast.stmt]:
     return out
 
 
-def initial(sweeps: Sweeps) -> list[ast.stmt]:
-    """Values for variables that are recorded before they have one."""
+def initial(sweeps: Sweeps, reverse: list[ast.stmt]) -> list[ast.stmt]:
+    """Values for variables that are recorded before they have one, of which a reverse sweep may
+    ask the shape."""
     out: list[ast.stmt] = []
+    asked = {
+        n.value.id
+        for s in reverse
+        for n in asts.walk(s)
+        if isinstance(n, ast.Attribute) and n.attr == "shape" and isinstance(n.value, ast.Name)
+    }
     for n in sweeps.found.initial:
-        value = syn.number(_start_value(sweeps.unit.type(n)))
+        tracked = sweeps.unit.is_active(n) and sweeps.found.is_tracked(n)
+        empty = None
+        if not tracked and sweeps.text.var(n) in asked:
+            empty = _without_elements(sweeps, n)
+        value = empty or syn.number(_start_value(sweeps.unit.type(n)))
         out.append(syn.assign(sweeps.text.var(n), value))
-        if sweeps.unit.is_active(n) and sweeps.found.is_tracked(n):
+        if tracked:
             out.append(syn.assign(sweeps.reverse.bar(n), syn.number(None)))
     return out
+
+
+def _without_elements(sweeps: Sweeps, n: str) -> ast.expr | None:
+    """An array of a variable's type."""
+    t = sweeps.unit.type(n)
+    if not isinstance(t, ty.Array) or not t.dims:
+        return None
+    shape = syn.tuple_of([syn.number(0)] * len(t.dims)) if len(t.dims) > 1 else syn.number(0)
+    kind = [] if t.dtype == np.float64 else [syn.expr(f"np.{t.dtype.name}")]
+    return sweeps.module.numpy("empty", shape, *kind)
 
 
 def _start_value(t: ty.Type) -> Any:

@@ -92,7 +92,7 @@ def _functions(
 ) -> list[ast.stmt]:
     """Pass what the reverse function reads and does not bind itself."""
     unit, reverse, module = sweeps.unit, sweeps.reverse, sweeps.module
-    head = [*start, *sweeps.slots.declarations(), *edges.initial(sweeps)]
+    head = [*start, *sweeps.slots.declarations(), *edges.initial(sweeps, body)]
     forward = [*head, *sweeps.forward_body]
     bound = _bound(forward) | set(unit.params) | set(bars)
     carried = [n for n in _names(body) if n in bound]

@@ -21,7 +21,7 @@ from srcgrad.transform.keys import attributes_of, key_value
 from srcgrad.transform.text import Text
 
 if TYPE_CHECKING:
-    from srcgrad.transform.adjoint.checkpoint import Loop
+    from srcgrad.transform.adjoint.checkpoint_loop import Loop
 
 
 @dataclass
