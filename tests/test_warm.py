@@ -366,6 +366,49 @@ def test_compiled_derivatives(
     assert df(1.0) > expected
 
 
+OTHER_KINDS = """
+import numpy as np
+from enum import Enum
+from numba import njit
+
+class Kind(Enum):
+    A = 1
+    B = 2
+
+PART, KIND, WORD, PARTS = slice(1, -1), Kind.A, b"ab", (slice(0, 2), 1)
+
+@njit
+def f(x):
+    s = 2.0 if KIND == Kind.A else 3.0
+    return s * WORD[0] * (x[PART].sum() + x[PARTS[0]].sum())
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("slice(1, -1)", "slice(2, -1)"),
+        ("slice(0, 2)", "slice(1, 2)"),
+        ("KIND, WORD, PARTS = slice(1, -1), Kind.A", "KIND, WORD, PARTS = slice(1, -1), Kind.B"),
+        ('b"ab"', 'b"bb"'),
+    ],
+)
+def test_frozen_values_of_other_kinds(place: Place, old: str, new: str) -> None:
+    """Slices, members of an Enum, bytes: another value is another compilation."""
+    pytest.importorskip("numba")
+    x = np.arange(5.0)
+    first, _ = place.compiled(place.module(OTHER_KINDS), x)
+    np.testing.assert_array_equal(first, 194.0 * np.array([1.0, 2.0, 1.0, 1.0, 0.0]))
+    assert old in OTHER_KINDS
+    module = place.module(OTHER_KINDS.replace(old, new, 1))
+    again, compilations = place.compiled(module, x)
+    e, h = np.eye(5), 0.5
+    slopes = [(module.f.py_func(x + h * d) - module.f.py_func(x - h * d)) / (2 * h) for d in e]
+    np.testing.assert_allclose(again, slopes)
+    assert compilations == 1
+    assert not np.array_equal(again, first)
+
+
 def test_damaged_answers_are_made_again(place: Place) -> None:
     place.compiled(place.module(), 0.5)
     for damage in (b"", b"{}", b'{"check": 1}'):

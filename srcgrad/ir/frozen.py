@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from enum import Enum
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+
+# What says all of its value when it is printed.
+_SHOWN = (bool, int, float, complex, str, bytes, tuple, slice, range, Enum, np.generic, np.dtype)
 
 
 def holds_array(value: Any) -> bool:
@@ -28,7 +32,7 @@ def describe(value: Any) -> str:
         code = getattr(value, "py_func", value).__code__
         parts = [code.co_code.hex(), repr(code.co_names), *map(repr, _constants(code))]
         return f"function {hashlib.sha256(''.join(parts).encode()).hexdigest()[:16]}"
-    if isinstance(value, bool | int | float | complex | str | np.generic | tuple) or value is None:
+    if isinstance(value, _SHOWN) or value is None:
         text = repr(value)
         return text if len(text) < 60 else hashlib.sha256(text.encode()).hexdigest()[:16]
     return getattr(value, "__qualname__", type(value).__qualname__)
