@@ -237,3 +237,63 @@ def test_an_error_inside_of_numba_is_a_refusal() -> None:
         assert "Numba can't compile the derivative" in str(e)  # noqa: PT017
     else:
         assert np.allclose(found, sg.grad(returned_from_a_nested_function)(X))
+
+
+def in_a_list(f, y):
+    return [f(y)]
+
+
+def with_first(f, y, first):
+    slopes = [first]
+    slopes.append(f(y + 0.5 * slopes[0]))
+    return y + slopes[1], slopes
+
+
+class Stepper:
+    def __init__(self, h):
+        self.h = h
+
+    def step(self, f, y):
+        return y + self.h * f(y)
+
+
+def rounds(f, y):
+    for _ in range(2):
+        y = in_a_list(f, y)[0]
+    return y
+
+
+def rounds_of_steps(f, y):
+    first = f(y)
+    for i in range(3):
+        y, slopes = with_first(f, y, first)
+        first = slopes[-1]
+        if i == 1:
+            break
+    return y
+
+
+def rounds_of_a_method(f, y):
+    stepper, k = Stepper(0.1), 0
+    while k < 3:
+        y = stepper.step(f, y)
+        k += 1
+    return y
+
+
+@pytest.mark.parametrize("run", [rounds, rounds_of_steps, rounds_of_a_method])
+def test_captured_values_in_loops(run: Callable[..., Any]) -> None:
+    """Each round adds to the adjoint of what the function handed on captures."""
+
+    def f(x, p):
+        return np.sum(run(lambda y: p * y, x))
+
+    check(f, X, 0.7, wrt=(0, 1))
+
+
+def f_of_both(x, p):
+    return np.sum(rounds(lambda y: p * y, x)) + rounds_of_steps(lambda y: np.sin(p * y), x[0])
+
+
+def test_captured_values_in_loops_at_second_order() -> None:
+    sg.check_grads(f_of_both, (X, 0.7), wrt=(0, 1), order=2)

@@ -240,17 +240,19 @@ class _Sharpen(
         return [*first, store]
 
     def direct(self, stmt: ir.Assign | ir.Effect) -> list[ir.Stmt] | None:
-        """A call of a nested function names what it captures: `inner(v)` is `inner(v, k, c)`."""
+        """A call of a nested function names what it captures: `inner(v)` is `inner(v, k, c)`; so
+        does a call of a function that is handed one: `solve(inner, v)` is `solve(v, k, c)`."""
         target = self.facts.targets.get(stmt.sid)
         if not isinstance(target, User) or target.closure is not None:
             return None
-        if not isinstance(stmt.value, ir.Call):
+        if not isinstance(stmt.value, ir.Call | ir.Method):
             return None
-        fn = stmt.value.fn
+        fn = stmt.value.fn if isinstance(stmt.value, ir.Call) else None
         itself = isinstance(fn, ir.Global) and isinstance(fn.value, RecursiveRef)
         if itself and (not target.fn.free or len(stmt.value.args) == len(target.args)):
             return None
-        if not itself and not isinstance(fn, ir.Var):
+        named = target.fn.fn is not None or getattr(fn, "value", None) is target.fn
+        if not itself and not isinstance(fn, ir.Var) and named:
             return None
         before: list[ir.Stmt] = []
         args: list[ir.Atom] = []

@@ -19,7 +19,7 @@ from srcgrad.analysis.inlined import rules_written_out
 from srcgrad.analysis.otherwise import with_sources
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.targets import Container, Library, User, bound_atoms
-from srcgrad.errors import NotDifferentiable, located
+from srcgrad.errors import InternalError, NotDifferentiable, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -293,11 +293,26 @@ def make_unit(program: Program, spec: Spec) -> Unit:
         fn = better
     made = Unit(program, spec, facts, fx, act, facts.fn.body)
     made.facts = rules_written_out(made)
+    _check_reads(made)
     refuse_truncation(made)
     refuse_numbers_from_text(made)
     refuse_numbers_from_keys(made)
     check(made)
     return made
+
+
+def _check_reads(unit: Unit) -> None:
+    """What a call hands over is among what its statement reads, as all analyses take it to be."""
+    for stmt in ir.walk(unit.body):
+        target = unit.facts.targets.get(stmt.sid)
+        if isinstance(target, User):
+            given = {a for b in target.args for a in bound_atoms(b) if isinstance(a, ir.Var)}
+            missing = given - set(ir.reads(stmt))
+            if missing:
+                names = ", ".join(sorted(v.name for v in missing))
+                raise located(
+                    InternalError, stmt.loc, f"a call is given {names}, which it does not name"
+                )
 
 
 def _flow(program: Program, spec: Spec, facts: Facts) -> tuple[Effects, Activity]:
