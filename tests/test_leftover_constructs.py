@@ -262,3 +262,42 @@ def test_objects_in_reverse_over_reverse(f, typed):
     gradient = sg.grad(f, specialize=typed)
     again = sg.jacobian(gradient, mode="reverse", specialize=typed)(X)
     np.testing.assert_allclose(again, sg.hessian(f)(X), rtol=1e-9, atol=1e-12)
+
+
+# ---- functions chosen by the class of an argument ----
+
+
+@functools.singledispatch
+def size_of(shape, k=1.0):
+    return 0.0 * k
+
+
+@size_of.register
+def _(shape: Pair, k=1.0):
+    return shape.a * shape.b * k
+
+
+@size_of.register(float)
+def _(shape, k=1.0):
+    return shape * shape * k
+
+
+@size_of.register
+def _(shape: np.ndarray, k=1.0):
+    return np.sum(shape**3) * k
+
+
+def sizes(x):
+    pair = Pair(x[0], x[1])
+    return size_of(pair) * size_of(x, x[2]) + size_of(x[1], k=x[0]) + size_of("text")
+
+
+def size_of_unknown(x):
+    return size_of(x)
+
+
+def test_single_dispatch():
+    sg.check_grads(sizes, (X,))
+    np.testing.assert_allclose(sg.grad(size_of_unknown)(X), 3.0 * X**2)
+    with pytest.raises(sg.SrcgradError, match="the class of its first argument is not known"):
+        sg.grad(size_of_unknown, specialize=False)(X)

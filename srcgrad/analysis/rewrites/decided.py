@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from srcgrad.analysis.types.dispatch import class_of
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -123,10 +124,10 @@ class _Test:
     def call(self, fn: Any, args: list[ast.expr]) -> Any:
         match args:
             case [value, classes] if fn is isinstance:
-                one, several = _class(self.type_of(value)), self.classes(classes)
+                one, several = class_of(self.type_of(value)), self.classes(classes)
                 return _UNKNOWN if one is None or several is None else issubclass(one, several)
             case [value, ast.Constant(str(name))] if fn is hasattr:
-                one = _class(self.type_of(value))
+                one = class_of(self.type_of(value))
                 return _UNKNOWN if one is None else hasattr(one, name)
             case [value] if fn is np.ndim:
                 return _ndim(self.type_of(value))
@@ -160,7 +161,7 @@ class _Test:
         """The class that `type(x)` gives."""
         match node:
             case ast.Call(fn, [value], []) if self.named(fn) is type:
-                return _class(self.type_of(value))
+                return class_of(self.type_of(value))
             case _:
                 return None
 
@@ -183,23 +184,6 @@ class _Test:
                 return self.names[name].value
             case _:
                 return None
-
-
-def _class(t: ty.Type | None) -> type | None:
-    """The class of all values of a type."""
-    match t:
-        case ty.Array():
-            return np.ndarray
-        case ty.Number(cls) | ty.Tuple(cls=cls) | ty.Other(cls):
-            return cls
-        case ty.List():
-            return list
-        case ty.Dict():
-            return dict
-        case ty.Literal(value):
-            return type(value)
-        case _:
-            return None
 
 
 def _ndim(t: ty.Type | None, arrays: bool = False) -> Any:

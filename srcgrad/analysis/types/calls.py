@@ -25,7 +25,14 @@ from srcgrad.analysis.targets import (
     Uncharted,
     User,
 )
-from srcgrad.analysis.types import odd_arrays, probe, solvers, special_methods, user_rules
+from srcgrad.analysis.types import (
+    dispatch,
+    odd_arrays,
+    probe,
+    solvers,
+    special_methods,
+    user_rules,
+)
 from srcgrad.analysis.types.binding import bind_library, bind_user, missing_parameters, unbound
 from srcgrad.analysis.types.derivatives import DerivativeTypes
 from srcgrad.analysis.types.dims import neutral
@@ -196,6 +203,14 @@ class CallTypes(DerivativeTypes):
         )
         if isinstance(value, type):
             return self.construct(stmt, value, args, kwargs)
+        if dispatch.is_dispatched(value):
+            first = None if not args or isinstance(args[0], ir.Star) else self.atom(args[0])
+            made = dispatch.chosen_for(value, first)
+            if made is None:
+                why = "the class of its first argument is not known when compiling"
+                self.target(stmt, Uncharted(name_of(value), why))
+                return ty.UNKNOWN
+            value = made
         source = user_source(value)
         if source is None:
             self.target(stmt, Uncharted(name_of(value), "it has no rule and no Python source"))
