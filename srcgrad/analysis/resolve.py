@@ -111,6 +111,7 @@ class Program:
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.reruns = False  # definitions may be run again in the reverse sweep rather than taped
         self.inlines = False  # statements of small functions stand where these are called
+        self.slices = False  # slices from outside are written out
         self.parts = False  # small arrays of which single elements are used are numbers
         self.sources: dict[str, str] = {}  # what the result depends on: function -> digest
         self.lowered: list[ir.Function] = []  # the functions with source that were reached
@@ -271,6 +272,7 @@ class Program:
         from srcgrad.analysis.rewrites.elements import elements
         from srcgrad.analysis.rewrites.inline import inline
         from srcgrad.analysis.rewrites.inplace import desugar
+        from srcgrad.analysis.rewrites.slices import written_out
         from srcgrad.analysis.sharpen import sharpen
 
         key = (fn, types)
@@ -278,7 +280,7 @@ class Program:
         if found is not None:
             return found
         self._refuse_endless(fn)
-        current = fn
+        current = written_out(fn) if self.slices else fn
         with self._facts.running(key) as so_far:
             while True:
                 facts = Facts(current, types, base=fn)
