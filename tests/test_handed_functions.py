@@ -295,5 +295,24 @@ def f_of_both(x, p):
     return np.sum(rounds(lambda y: p * y, x)) + rounds_of_steps(lambda y: np.sin(p * y), x[0])
 
 
+def made(a):
+    def g(z):
+        return z * a
+
+    return g
+
+
+def handed_what_was_made(x, q):
+    return np.sum(rounds(made(q), x) * in_a_list(made(q * q), x)[0])
+
+
+def test_a_returned_function_handed_on_at_second_order() -> None:
+    sg.check_grads(handed_what_was_made, (X, 0.7), wrt=(0, 1), order=2)
+    by_q = sg.grad(handed_what_was_made, 1)
+    found = sg.grad(by_q, 1)(X, 0.7)
+    h = 1e-5
+    np.testing.assert_allclose(found, (by_q(X, 0.7 + h) - by_q(X, 0.7 - h)) / (2 * h), rtol=1e-6)
+
+
 def test_captured_values_in_loops_at_second_order() -> None:
     sg.check_grads(f_of_both, (X, 0.7), wrt=(0, 1), order=2)
