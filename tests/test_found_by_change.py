@@ -92,3 +92,106 @@ def test_adjoints_of_what_a_loop_begins_anew():
 
 def test_adjoints_of_what_a_loop_begins_anew_in_compiled_code():
     assert sg.grad(begun_anew, backend="numba")(X) == pytest.approx(np.full(4, 16.0))
+
+
+# ---- what iterations of a checkpointed loop read from outside when they are run again -----------
+
+
+def another_number_each_time(q):
+    s = 0.0
+    for v in q:
+        for _ in sg.checkpointed(range(2), snapshots=2):
+            w = v
+            s += w**2
+    return s
+
+
+def overwritten_after_it(u, c):
+    s = 0.0
+    for i in sg.checkpointed(range(3), snapshots=2):
+        s = s * s + u[i] * 2.0 + c
+    u[:] = u * s
+    return np.sum(u) + s
+
+
+def overwritten_by_a_loop_around(u, c):
+    s = 0.1
+    for k in range(3):
+        h = u[k] * c
+        for i in sg.checkpointed(range(3), snapshots=1):
+            s = np.sin(s + h) + u[i]
+        u[k] = s
+    return s * u[1]
+
+
+def a_bound_that_grows(u, c):
+    s, k = 0.1, 0
+    while k < 3:
+        m = k + 2
+        for i in sg.checkpointed(range(m), snapshots=1):
+            t = u[(k + i) % 4]
+            s = np.sin(s + t * c)
+            u[i % 4] = u[i % 4] * s
+        k += 1
+        c = c * s
+    return s * u[1]
+
+
+@pytest.mark.parametrize(
+    "fn", [overwritten_after_it, overwritten_by_a_loop_around, a_bound_that_grows]
+)
+def test_what_checkpointed_loops_read_from_outside(fn):
+    check(fn, X, 0.4, wrt=(0, 1))
+
+
+def test_numbers_that_checkpointed_loops_read_from_outside():
+    check(another_number_each_time, X)
+
+
+# ---- statements behind blocks that always leave -------------------------------------------------
+
+
+def behind_with(x):
+    with np.errstate(all="ignore"):
+        return x * x
+    t = x
+    return t
+
+
+def behind_a_loop_without_end(x):
+    while True:
+        x = x * x
+        if x < 0.1:
+            return x
+    t = x
+    return t
+
+
+def behind_try(x):
+    try:
+        return x * x
+    finally:
+        x = 2.0
+    t = x
+    return t
+
+
+def behind_a_break_in_with(x):
+    for _ in range(3):
+        if x > 0.2:
+            with np.errstate(all="ignore"):
+                x = 0.5 * x
+                break
+            t = x
+            x = t * 2
+        else:
+            continue
+        x = t
+    return x
+
+
+@pytest.mark.parametrize(
+    "fn", [behind_with, behind_a_loop_without_end, behind_try, behind_a_break_in_with]
+)
+def test_statements_that_are_never_reached(fn):
+    check(fn, 0.5)

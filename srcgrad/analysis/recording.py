@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from srcgrad.analysis.effects import WRITES, may_hold_memory
 from srcgrad.analysis.record.again import SHAPE
 from srcgrad.analysis.record.callees import written_by
-from srcgrad.analysis.record.checkpoint import State, states_of
+from srcgrad.analysis.record.checkpoint import State, given_to, states_of
 from srcgrad.analysis.record.control import Control, Instrument, reversed_, upward_exposed
 from srcgrad.analysis.record.invariants import Invariants
 from srcgrad.analysis.record.needs import Needs, NeedsTable, saved_name
@@ -162,6 +162,10 @@ class _Flow:
                 out.after |= names
         if isinstance(stmt, ir.For | ir.While | ir.If | ir.Try) and stmt.sid in found.reversed_:
             out.after |= self._zeros(stmt)
+        if isinstance(stmt, ir.For) and stmt.sid in found.states:
+            read, contents = given_to(self.unit, stmt, found.states[stmt.sid])
+            out.after |= read
+            out.contents |= contents
 
     def _zeros(self, stmt: ir.Stmt) -> set[str]:
         """Arrays read inside a compound statement may need zeros of their shape behind it."""
@@ -355,7 +359,8 @@ class _Flow:
         end = self.block(stmt.body, frozenset())
         ends = [x for x in (end, *self.continues.pop()) if x is not None]
         kept = rest - {"@" + r for r in state.written}
-        return (kept.union(*ends) - {stmt.target.name}) | needs.after
+        kept = kept.union(*ends) - {stmt.target.name}
+        return kept | needs.after | {"@" + c for c in needs.contents}
 
     def try_(self, stmt: ir.Try, live: Live) -> Live | None:
         body = self.block(stmt.body, live)

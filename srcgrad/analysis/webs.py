@@ -55,6 +55,7 @@ class _Reaching:
     loops: list[_Loop] = field(default_factory=list)
     seen: list[list[Env]] = field(default_factory=list)  # environments inside each open `try`
     heads: dict[int, Env] = field(default_factory=dict)  # what reaches the head of each loop
+    reached: set[int] = field(default_factory=set)  # the statements that may run
 
     def find(self, d: Def) -> Def:
         root = d
@@ -88,6 +89,7 @@ class _Reaching:
                 return None
             if self.seen:
                 self.seen[-1].append(dict(env))
+            self.reached.add(stmt.sid)
             env = self.stmt(stmt, env)
         return env
 
@@ -181,6 +183,15 @@ def _reachable(block: ir.Block) -> ir.Block:
     return tuple(out)
 
 
+def _reached(block: ir.Block, flow: _Reaching) -> ir.Block:
+    """A block without the statements behind others that always leave it, `with c: return x`."""
+    return tuple(
+        with_blocks(s, tuple(_reached(b, flow) for b in ir.blocks(s))) if ir.blocks(s) else s
+        for s in block
+        if s.sid in flow.reached
+    )
+
+
 def _loop_only(fn: ir.Function) -> set[Def]:
     """Targets of `for` loops: they may share a name, since a loop gives its target its values
     again."""
@@ -202,6 +213,7 @@ def split(fn: ir.Function, rebinds: Callable[[ir.Assign], bool] = lambda _: Fals
     if shared:
         fn = replace(fn, body=_counted(fn.body, shared, 1 + max(s.sid for s in ir.walk(fn.body))))
         flow = _flow(fn, names, rebinds)
+    fn = replace(fn, body=_reached(fn.body, flow))
     chosen = _choose_names(fn, flow, names)
 
     def rename(block: ir.Block) -> ir.Block:

@@ -75,6 +75,16 @@ def state_of(unit: Unit, stmt: ir.For) -> State:
     return State(tuple(kept), frozenset(roots))
 
 
+def given_to(unit: Unit, stmt: ir.For, state: State) -> tuple[set[str], set[str]]:
+    """What the iterations of a checkpointed loop read when they are run again and no snapshot
+    holds: variables that they don't bind, and memory classes that they don't write."""
+    bound = {v.name for s in (stmt, *ir.walk(stmt.body)) for v in ir.writes(s)}
+    read = {v.name for s in ir.walk(stmt.body) for v in ir.reads(s)}
+    outside = {name for name in read - bound if name in unit.defs or name in unit.params}
+    classes = {unit.fx.root(name) for name in read if unit.fx.memory(name)}
+    return outside - {k.name for k in state.kept}, classes - state.written
+
+
 def _stays(unit: Unit, stmt: ir.Stmt) -> bool:
     """Whether a statement that binds a name surely leaves it with the same array."""
     return (
@@ -178,4 +188,4 @@ def _impure(unit: Unit, target: object, seen: set[object]) -> Iterator[str]:
                 yield from _impure(unit, facts.targets.get(stmt.sid), seen)
 
 
-__all__ = ["Kept", "State", "impure_call", "is_message", "states_of"]
+__all__ = ["Kept", "State", "given_to", "impure_call", "is_message", "states_of"]
