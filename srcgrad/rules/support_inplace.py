@@ -12,6 +12,7 @@ _M = np.array([[0.5, -1.2, 0.3], [2.0, 0.7, -0.4]])
 _K = (np.array([0, 3, 1, 1, 2]),)
 
 nondiff(
+    support.choice_index,
     support.flat_index,
     support.flat_place,
     support.mask_index,

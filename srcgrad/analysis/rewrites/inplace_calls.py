@@ -114,6 +114,21 @@ def _select(work: Desugar, args: Args) -> bool:
     return True
 
 
+def _choose(work: Desugar, args: Args) -> bool:
+    """`np.choose` is `np.where` inside `np.where`, as `np.select` is."""
+    choices, t = work.items(args["choices"]), work.facts.of(args["a"])
+    if not choices or len(choices) < 2 or args["out"] != NONE or isinstance(t, ty.Number):
+        return False
+    index = work.support("choice_index", args["a"], ir.Const(len(choices)), args["mode"])
+    work.result = choices[-1]
+    for k in range(len(choices) - 2, -1, -1):
+        test = work.bind(ir.Op("eq", (index, ir.Const(k))))
+        work.result = work.numpy("where", test, choices[k], work.result)
+    if not isinstance(t, ty.Array) or not t.dims:
+        work.result = work.bind(ir.Index(work.result, ir.Const(())))  # it may be a number
+    return True
+
+
 def _nan_to_num(work: Desugar, args: Args) -> bool:
     """`np.nan_to_num` is `np.where(np.isfinite(x), x, ...)`: what is replaced has no derivative,
     not even one that is infinite."""
@@ -148,6 +163,7 @@ FUNCTIONS: dict[int, tuple[str, Write]] = {
     id(np.putmask): ("a, mask, values", _putmask),
     id(np.fill_diagonal): ("a, val, wrap=False", _fill_diagonal),
     id(np.nan_to_num): ("x, copy=True, nan=0.0, posinf=None, neginf=None", _nan_to_num),
+    id(np.choose): ("a, choices, out=None, mode='raise'", _choose),
     id(np.select): ("condlist, choicelist, default=0", _select),
     id(np.put_along_axis): ("arr, indices, values, axis", _put_along_axis),
 }

@@ -143,6 +143,7 @@ from srcgrad.runtime.support.inplace import (
     cycled_like as cycled_like,
     diagonal_index as diagonal_index,
     distinct_index as distinct_index,
+    choice_index as choice_index,
     flat_index as flat_index,
     flat_place as flat_place,
     mask_index as mask_index,
@@ -394,7 +395,4 @@ from srcgrad.runtime.support.tangents import (
     tangent_like as tangent_like,
     view_dot as view_dot,
 )
-from srcgrad.runtime.support.views import (
-    is_part as is_part,
-    view_bar as view_bar,
-)
+from srcgrad.runtime.support.views import is_part as is_part, view_bar as view_bar

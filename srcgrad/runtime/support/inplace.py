@@ -15,6 +15,23 @@ Index = tuple[np.ndarray, ...]
 # ---- which elements ------------------------------------------------------------------------
 
 
+def choice_index(a: Any, count: int, mode: str = "raise") -> Any:
+    """Which of so many arrays `np.choose(a, arrays, mode=mode)` takes each element of.
+
+    >>> choice_index(np.array([0, 5, -1]), 2, "clip")
+    array([0, 1, 0])
+    """
+    which = np.asarray(a)
+    if which.dtype.kind not in "iub":
+        raise TypeError(f"Cannot cast array data from {which.dtype!r} to dtype('int64')")
+    which = which.astype(int)
+    if mode == "raise":
+        if np.any((which < 0) | (which >= count)):
+            raise ValueError("invalid entry in choice array")
+        return which
+    return which % count if mode == "wrap" else np.clip(which, 0, count - 1)
+
+
 def flat_index(a: np.ndarray, ind: Any, mode: str = "raise") -> Index:
     """The index arrays of the elements that `np.put(a, ind, ...)` writes.
 
