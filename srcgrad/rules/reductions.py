@@ -699,34 +699,6 @@ structured(
 
 # ---- tables, polynomials, convolutions -------------------------------------
 
-_XP = np.array([0.0, 1.0, 2.0, 3.5])
-_SLOPE = "support.interp_slope(x, xp, fp)"
-_interp = structured(
-    np.interp,
-    "x, xp, fp, left=None, right=None",
-    vjp={
-        "x": f"g * {_SLOPE}",
-        "xp": f"support.interp_scatter(-g * {_SLOPE}, x, xp, None, None)",
-        "fp": "support.interp_scatter(g, x, xp, left, right)",
-    },
-    jvp={
-        "x": f"x_dot * {_SLOPE}",
-        "xp": f"-{_SLOPE} * np.interp(x, xp, xp_dot)",
-        "fp": "support.interp_gather(fp_dot, x, xp, left, right)",
-    },
-    at=[
-        (np.array([0.2, 1.4, 2.9, -1.0, 9.0]), _XP, _V),
-        (0.7, _XP, _V),
-        (np.array([[0.2, 1.4], [2.9, -1.0]]), _XP, _V, 5.0),
-        (np.array([0.2, 9.0]), _XP, _V, None, 1.0),
-    ],
-)
-_interp.variants["period"] = source(
-    np.interp,
-    series.interp_period,
-    at=[((np.array([0.2, 6.4, -0.9]), _XP, _V), {"period": 4.0}), ((9.3, _XP, _V), {"period": 5})],
-    register=False,
-)
 structured(
     np.polyval,
     "p, x",

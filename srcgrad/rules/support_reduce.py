@@ -262,67 +262,6 @@ linear(
     zero=("x",),
     at=[(_V, _V), (_M, np.array([0.0, 0.5]), 0), (_M, 2 * _M)],
 )
-_X = np.array([0.2, 1.4, 2.9, -1.0, 9.0])
-_XP = np.array([0.0, 1.0, 2.0, 3.5])
-structured(
-    support.interp_gather,
-    "v, x, xp, left, right",
-    vjp={
-        "v": "support.interp_scatter(g, x, xp, left, right)",
-        "x": "g * support.interp_slope(x, xp, v)",
-        "xp": "support.interp_scatter(-g * support.interp_slope(x, xp, v), x, xp, None, None)",
-    },
-    jvp={
-        "v": "support.interp_gather(v_dot, x, xp, left, right)",
-        "x": "x_dot * support.interp_slope(x, xp, v)",
-        "xp": "-support.interp_slope(x, xp, v) * support.interp_gather(xp_dot, x, xp, None, None)",
-    },
-    at=[(_V, _X, _XP, None, None), (_V, _X, _XP, None, 1.0)],
-)
-structured(
-    support.interp_scatter,
-    "ct, x, xp, left, right",
-    vjp={
-        "ct": "support.unbroadcast(support.interp_gather(g, x, xp, left, right), ct)",
-        "x": "ct * support.interp_slope(x, xp, g)",
-        "xp": "support.interp_scatter(-ct * support.interp_slope(x, xp, g), x, xp, None, None)",
-    },
-    jvp={
-        "ct": "support.interp_scatter(ct_dot, x, xp, left, right)",
-        "x": "support.interp_slope_back(ct * x_dot, x, xp)",
-        "xp": "-support.interp_slope_back("
-        "ct * support.interp_gather(xp_dot, x, xp, None, None), x, xp)",
-    },
-    at=[(np.cos(_X), _X, _XP, None, None), (np.cos(_X), _X, _XP, 1.0, None)],
-)
-structured(
-    support.interp_slope,
-    "x, xp, fp",
-    vjp={
-        "xp": "support.interp_slope_back(-g * out, x, xp)",
-        "fp": "support.interp_slope_back(g, x, xp)",
-    },
-    jvp={
-        "xp": "-out * support.interp_slope(x, xp, xp_dot)",
-        "fp": "support.interp_slope(x, xp, fp_dot)",
-    },
-    zero=("x",),
-    at=[(_X, _XP, _V), (0.7, _XP, _V)],
-)
-structured(
-    support.interp_slope_back,
-    "ct, x, xp",
-    vjp={
-        "ct": "support.interp_slope(x, xp, g)",
-        "xp": "support.interp_slope_back(-ct * support.interp_slope(x, xp, g), x, xp)",
-    },
-    jvp={
-        "ct": "support.interp_slope_back(ct_dot, x, xp)",
-        "xp": "support.interp_slope_back(-ct * support.interp_slope(x, xp, xp_dot), x, xp)",
-    },
-    zero=("x",),
-    at=[(np.cos(_X), _X, _XP), (0.4, 0.7, _XP)],
-)
 structured(
     support.poly_partial,
     "p, x, m",
