@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.boxes import Box, box, covered, disjoint
+from srcgrad.transform.loops.facts.leaves import statements
 
 Block = list[ast.stmt]
-_EXITS = ast.Break | ast.Continue | ast.Return
+_EXITS = (ast.Break, ast.Continue, ast.Return)
 
 
 class _Other(Exception):
@@ -54,7 +54,7 @@ def anew(fn: Function) -> None:
 
 def _in_the_loop(fn: Function, loop: ast.For, array: str) -> bool:
     """Whether a loop, the first statement that uses an array of zeros, writes no zeros now."""
-    if any(isinstance(n, _EXITS) for n in asts.walk(loop)):
+    if any(isinstance(s, _EXITS) for s in statements([loop])):
         return False
     bound = fn.leaves.bound(loop)
     using: Block = [loop]

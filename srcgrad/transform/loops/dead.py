@@ -36,11 +36,7 @@ def _unread(fn: Function) -> set[str]:
 
 def _only_filled(fn: Function) -> set[str]:
     """The arrays that are made here and stored to, and of which no element is read."""
-    made = {
-        s.targets[0].id
-        for s in fn.statements
-        if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name) and _is_allocation(s)
-    }
+    made = {leaf.made[0] for leaf in fn.assignments if leaf.made is not None}
     made = {name for name in made if fn.bindings[name] == 1}
     for leaf in fn.every_leaf if made else ():
         for name in leaf.contents & made:
@@ -90,15 +86,15 @@ def _is_dead(fn: Function, s: ast.stmt, unread: set[str], filled: set[str]) -> b
         return True
     match s:
         case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)) if name in unread:
-            return fn.summary([s]).plain or _is_allocation(s)
+            return fn.is_plain([s]) or _is_allocation(s)
         case ast.Assign([ast.Subscript(ast.Name(name))]) | ast.AugAssign(
             ast.Subscript(ast.Name(name))
         ) if name in filled:
-            return fn.summary([s]).plain
+            return fn.is_plain([s])
         case ast.Assign([ast.Name(name)]):
-            return fn.summary([s]).plain and not fn.live_after([name], s)
+            return not fn.live_after([name], s) and fn.is_plain([s])
         case ast.For(ast.Name(), _, body, []) | ast.If(_, body, []):
-            return not any(map(does_something, body)) and fn.summary([s]).plain
+            return not any(map(does_something, body)) and fn.is_plain([s])
     return False
 
 

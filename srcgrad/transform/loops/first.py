@@ -14,8 +14,10 @@ from srcgrad.transform.loops.facts.summaries import does_something
 
 def first(fn: Function) -> None:
     """`a = np.zeros(n); for i in range(n): a[i] += e` becomes `np.empty` and `a[i] = e`."""
-    shapes = Shapes(fn.node)
     body = fn.node.body
+    if not any(leaf.made for leaf in fn.assignments):
+        return
+    shapes = Shapes(fn)
     for k, s in enumerate(body):
         match s:
             case ast.Assign(

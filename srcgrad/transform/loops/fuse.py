@@ -104,7 +104,7 @@ class _Pair:
         """Whether one loop reads, iteration by iteration, what the other recorded."""
         if not same_range(self.ahead, self.backward):
             return False
-        if not self.fn.summary([self.ahead]).plain or not self.fn.summary([self.backward]).plain:
+        if not self.fn.is_plain([self.ahead, self.backward]):
             return False
         found = between(self.fn, self.ahead, self.backward)
         self.tapes = found or []
@@ -140,10 +140,10 @@ class _Pair:
         out: list[Tape] = []
         for v in sorted({t.variable for t in self.tapes if t.variable is not None}):
             found = [t for t in self.tapes if t.variable == v and not self._reads_again(t, v)]
-            forward = without(self.ahead.body, found)
-            if not Uses(forward, self.fn.leaves).is_always_bound_first(forward, v):
+            if not found or self.fn.live_after([v], self.backward):
                 continue
-            if not self.fn.live_after([v], self.backward):
+            forward = without(self.ahead.body, found)
+            if Uses(forward, self.fn.leaves).is_always_bound_first(forward, v):
                 out += found
         return out
 

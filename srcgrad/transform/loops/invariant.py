@@ -17,7 +17,7 @@ def invariant(fn: Function) -> None:
         k = 0
         while k < len(block):
             s = block[k]
-            if isinstance(s, ast.For) and is_innermost(s) and fn.summary([s]).plain:
+            if isinstance(s, ast.For) and is_innermost(s) and fn.is_plain([s]):
                 found = _Invariants(fn, s)
                 for inner in s.body:
                     found.statement(inner)

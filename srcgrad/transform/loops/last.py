@@ -30,12 +30,12 @@ class _Search:
 def last(fn: Function) -> None:
     """`b_tape[i] = b; if b: ...` with `for i in ...: b = b_tape[i]; if b: ...; break` backwards:
     the number of the last round that took the branch is kept, and the tape and the loop go."""
-    mentions = _mentions(fn)
+    mentions = fn.mentions
     blocks = list(fn.blocks())
     for block in blocks:
         for s in list(block):
             found = _search(fn, s)
-            if found is None or mentions.get(found.tape) != 3:
+            if found is None or mentions[found.tape] != 3:
                 continue
             made = next((m for m in fn.node.body if _makes(m, found.tape)), None)
             places = ((b, a) for b in blocks for a in b if _fills(a, found))
@@ -69,16 +69,6 @@ def _tape_of_numbers(fn: Function, made: ast.Assign, search: _Search) -> ast.Sub
     top.insert(top.index(made), syn.assign(name, ast.Call(func, [shape, kind], [])))
     outer = [asts.copied(i) for i in indices[:-1]]
     return ast.Subscript(syn.name(name), ast.Tuple(outer, ast.Load()), ast.Load())
-
-
-def _mentions(fn: Function) -> dict[str, int]:
-    """How often each name is in the function."""
-    out: dict[str, int] = {}
-    for leaf in fn.every_leaf:
-        for n in leaf.nodes:
-            if isinstance(n, ast.Name):
-                out[n.id] = out.get(n.id, 0) + 1
-    return out
 
 
 def _search(fn: Function, s: ast.stmt) -> _Search | None:

@@ -66,7 +66,7 @@ class _Replay:
         fn = self.fn
         if any(getattr(s, "srcgrad_parallel", False) for s in (self.ahead, self.backward)):
             return False
-        if not fn.summary([self.ahead]).plain or not fn.summary([self.backward]).plain:
+        if not fn.is_plain([self.ahead, self.backward]):
             return False
         self.tapes = between(fn, self.ahead, self.backward)
         names = {t.name for t in self.tapes}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 
 from srcgrad.ir import asts
 from srcgrad.transform.loops.facts.accesses import Function
@@ -33,9 +32,7 @@ class _Traffic:
     take one from it."""
 
     def __init__(self, fn: Function, sweeps: Sweeps) -> None:
-        leaves = fn.every_leaf
-        names = (n.id for leaf in leaves for n in leaf.nodes if isinstance(n, ast.Name))
-        self.mentions = Counter(names)
+        self.mentions = fn.mentions
         self.records: dict[str, list[ast.stmt]] = {}
         self.loads: dict[str, list[ast.stmt]] = {}
         for s in statements(sweeps.ahead):

@@ -7,7 +7,6 @@ they run in order; and the number that a round ends with is what its own reverse
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from dataclasses import dataclass
 
 from srcgrad.transform.loops.facts.accesses import Function
@@ -40,7 +39,7 @@ class _Record:
         """Whether a round binds the number at once, and its reverse puts it back at the end."""
         if not same_range(self.ahead, self.backward):
             return False
-        if not fn.summary([self.ahead]).plain or not fn.summary([self.backward]).plain:
+        if not fn.is_plain([self.ahead, self.backward]):
             return False
         body, back = self.ahead.body, self.backward.body
         k = body.index(self.record)
@@ -73,13 +72,12 @@ class _Record:
 
 def _records(fn: Function, sweeps: Sweeps) -> list[_Record]:
     """The numbers that one statement keeps and one puts back, each in a loop."""
-    mentions = Counter(
-        n.id for leaf in fn.every_leaf for n in leaf.nodes if isinstance(n, ast.Name)
-    )
     kept: dict[str, ast.Assign] = {}
     for s in statements(sweeps.ahead):
         match s:
-            case ast.Assign([ast.Subscript(ast.Name(tape), _)], ast.Name()) if mentions[tape] == 3:
+            case ast.Assign([ast.Subscript(ast.Name(tape), _)], ast.Name()) if (
+                fn.mentions[tape] == 3
+            ):
                 kept[tape] = s
     out: list[_Record] = []
     for s in statements(sweeps.back):

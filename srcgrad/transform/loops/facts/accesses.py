@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from srcgrad.ir import asts
-from srcgrad.transform.loops.facts.leaves import Leaf, Leaves, Outline
+from srcgrad.transform.loops.facts.leaves import SIMPLE, Leaf, Leaves, Outline
 from srcgrad.transform.loops.facts.summaries import Summary, is_element
 from srcgrad.transform.loops.facts.uses import Uses
 
@@ -49,6 +49,10 @@ class Function:
         return [self.leaves.of(node) for node in self._outline.leaves]
 
     @cached_property
+    def assignments(self) -> list[Leaf]:
+        return [self.leaves.of(s) for s in self.statements if s.__class__ is ast.Assign]
+
+    @cached_property
     def arguments(self) -> set[str]:
         """The names of its parameters."""
         return {a.arg for a in asts.walk(self.node.args) if isinstance(a, ast.arg)}
@@ -67,6 +71,22 @@ class Function:
         found = Counter(t.id for t in loops if isinstance(t, ast.Name))
         return {name for name, times in found.items() if times == self.bindings[name]}
 
+    @cached_property
+    def mentions(self) -> Counter[str]:
+        """How often each name is read or bound in a statement."""
+        return Counter(n for leaf in self.every_leaf for n in (*leaf.read, *leaf.bound))
+
+    def is_plain(self, block: Iterable[ast.stmt]) -> bool:
+        """Whether the summary of statements says all that they do."""
+        for s in block:
+            if s.__class__ in SIMPLE:
+                plain = self.leaves.of(s).summary.plain
+            else:
+                plain = self.summary([s]).plain
+            if not plain:
+                return False
+        return True
+
     def summary(self, block: Iterable[ast.stmt]) -> Summary:
         """What statements do."""
         out = Summary()
@@ -75,6 +95,9 @@ class Function:
         return out
 
     def _sum(self, s: ast.stmt, out: Summary) -> None:
+        if s.__class__ in SIMPLE:
+            out.take(self.leaves.of(s).summary)
+            return
         match s:
             case ast.For(ast.Name(name), ast.Call(ast.Name("range"), args), body, []):
                 for a in args:
@@ -115,27 +138,23 @@ class Function:
                 parent[x] = x = parent[parent[x]]
             return x
 
-        for s in self.statements:
-            if not isinstance(s, ast.Assign):
+        for leaf in self.assignments:
+            if not leaf.shared and leaf.part is None:
                 continue
-            leaf = self.leaves.of(s)
-            shared, row = list(leaf.shared), self._may_be_row(s.value)
-            if not shared and not row:
-                continue
-            targets = leaf.bound
-            if row and not self.arrays.isdisjoint(targets):
-                assert isinstance(s.value, ast.Subscript)
-                shared += asts.names(s.value.value)
+            shared, targets = list(leaf.shared), leaf.bound
+            if leaf.part is not None and self._may_be_row(leaf.part):
+                if not self.arrays.isdisjoint(targets):
+                    shared += asts.names(leaf.part.value)
             for t in targets:
                 for n in shared:
                     parent[find(t)] = find(n)
         return {n: find(n) for n in list(parent)}
 
-    def _may_be_row(self, e: ast.expr) -> bool:
-        match e:
-            case ast.Subscript(ast.Name(array), key):
-                return not self.is_number(array, key)
-        return isinstance(e, ast.Subscript)
+    def _may_be_row(self, part: ast.Subscript) -> bool:
+        match part.value:
+            case ast.Name(array):
+                return not self.is_number(array, part.slice)
+        return True
 
     @cached_property
     def arrays(self) -> set[str]:
@@ -145,13 +164,9 @@ class Function:
     def _allocated(self) -> dict[str, int]:
         """The numbers of dimensions of arrays that the function makes once, by their shapes."""
         found: dict[str, int] = {}
-        for s in self.statements:
-            match s:
-                case ast.Assign(
-                    [ast.Name(name)],
-                    ast.Call(ast.Attribute(ast.Name("np"), "empty" | "zeros"), [shape, *_]),
-                ) if self.bindings[name] == 1:
-                    found[name] = _extents(shape, self._lengths)
+        for leaf in self.assignments:
+            if leaf.made is not None and self.bindings[leaf.made[0]] == 1:
+                found[leaf.made[0]] = _extents(leaf.made[1], self._lengths)
         return {name: k for name, k in found.items() if k > 0}
 
     @cached_property
@@ -185,6 +200,8 @@ class Function:
         out: dict[int, ast.stmt] = {}
         todo: list[ast.stmt] = list(self.node.body)
         for s in todo:
+            if s.__class__ in SIMPLE:
+                continue
             for inner in (getattr(s, "body", None), getattr(s, "orelse", None)):
                 if isinstance(inner, list):
                     out.update((id(x), s) for x in inner)
@@ -240,6 +257,8 @@ def _extents(shape: ast.expr, lengths: set[str]) -> int:
 
 def _blocks(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
     for s in list(block):
+        if s.__class__ in SIMPLE:
+            continue
         for name in ("body", "orelse"):
             inner = getattr(s, name, None)
             if isinstance(inner, list) and inner:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -11,7 +10,7 @@ from typing import TypeGuard
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.leaves import SIMPLE, statements
 from srcgrad.transform.loops.facts.sweeps import is_middle
 
 Place = tuple[list[ast.stmt], int]  # a block and a position in it
@@ -37,23 +36,17 @@ class Sweeps:
         middle = next((k for k, s in enumerate(body) if is_middle(s)), len(body))
         self.ahead, self.back = body[:middle], body[middle:]
         self.places = dict(_places(body))
-        self.kept = self._kept(body)
+        self.kept = self._kept()
 
-    def _kept(self, body: list[ast.stmt]) -> list[Kept]:
+    def _kept(self) -> list[Kept]:
         records, restores = _copies(self.ahead), _copies(self.back)
         if not records or not restores:
             return []
-        uses = Counter(
-            n.id
-            for leaf in self.fn.leaves.of_block(body)
-            for n in leaf.nodes
-            if isinstance(n, ast.Name)
-        )
         out: list[Kept] = []
         for record in records:
             tape, array = _array(record.targets[0]), _array(record.value)
             found = [r for r in restores if _array(r.value) == tape]
-            if len(found) != 1 or uses[tape] != 3 or not tape or not array:
+            if len(found) != 1 or self.fn.mentions[tape] != 3 or not tape or not array:
                 continue
             back = found[0]
             taken, given = _shown(record.value), _shown(record.targets[0])
@@ -94,6 +87,8 @@ def _places(block: list[ast.stmt]) -> list[tuple[int, Place]]:
     out: list[tuple[int, Place]] = []
     for k, s in enumerate(block):
         out.append((id(s), (block, k)))
+        if s.__class__ in SIMPLE:
+            continue
         for inner in (getattr(s, "body", None), getattr(s, "orelse", None)):
             if isinstance(inner, list):
                 out += _places(inner)
@@ -105,7 +100,7 @@ def _copies(block: list[ast.stmt]) -> list[ast.Assign]:
     return [
         s
         for s in statements(block)
-        if isinstance(s, ast.Assign) and _array(s.targets[0]) and _array(s.value)
+        if s.__class__ is ast.Assign and _array(s.targets[0]) and _array(s.value)
     ]
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeGuard
 
 from srcgrad.debug import debugging
 from srcgrad.errors import InternalError
@@ -22,9 +24,22 @@ Block = list[ast.stmt]
 _BLOCKS = ("body", "orelse", "handlers", "finalbody")
 
 # Statements that have none: most of them, and asked for often.
-_SIMPLE = frozenset((ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Pass, Comment))
+SIMPLE = frozenset((ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Pass, Comment))
+_COMPOUND = (ast.If, ast.For, ast.While)
 
 _SHAPES = frozenset(("shape", "dtype", "ndim", "size"))
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """Of a statement or block: the names surely or maybe read before they are bound in it, those
+    that are surely bound before; those of which some read follows no binding in the same block
+    (`unsure`); and all that it mentions."""
+
+    reads: int = 0
+    writes: int = 0
+    unsure: int = 0
+    mentioned: int = 0
 
 
 class Leaf:
@@ -33,32 +48,40 @@ class Leaf:
     def __init__(self, node: ast.AST, bits: dict[str, int]) -> None:
         self.node = node
         self.loads = self.stores = 0  # sets of names, as `Leaves.bits` numbers them
+        self.read: list[str] = []  # the names that are read, each time
         self.bound: list[str] = []  # the names that are stored, each time
+        self.nodes = asts.walk(node)
         for n in self.nodes:
-            if isinstance(n, ast.Name):
+            if n.__class__ is ast.Name:
                 bit = bits.get(n.id)
                 if bit is None:
                     bit = bits[n.id] = 1 << len(bits)
-                if isinstance(n.ctx, ast.Load):
+                if n.ctx.__class__ is ast.Load:
                     self.loads |= bit
+                    self.read.append(n.id)
                 else:
                     self.stores |= bit
                     self.bound.append(n.id)
 
     @cached_property
-    def nodes(self) -> list[ast.AST]:
-        return asts.walk(self.node)
-
-    @cached_property
     def names(self) -> frozenset[str]:
         """The names read or bound."""
-        return frozenset(n.id for n in self.nodes if isinstance(n, ast.Name))
+        return frozenset((*self.read, *self.bound))
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        return frozenset(
-            n.id for n in self.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
-        )
+        return frozenset(self.read)
+
+    @cached_property
+    def first(self) -> First:
+        """What happens first to its names."""
+        both = self.loads | self.stores
+        match self.node:
+            case ast.AugAssign(ast.Name()):
+                return First(both, 0, both, both)
+            case ast.Assign():
+                return First(self.loads, self.stores & ~self.loads, both, both)
+        return First(self.loads, 0, both, both)
 
     @cached_property
     def contents(self) -> frozenset[str]:
@@ -97,6 +120,23 @@ class Leaf:
     def shared(self) -> tuple[str, ...]:
         """The names whose memory the targets of an assignment may share."""
         return tuple(_shared(self.node.value)) if isinstance(self.node, ast.Assign) else ()
+
+    @cached_property
+    def part(self) -> ast.Subscript | None:
+        """The element, row or view that an assignment takes out of an array."""
+        value = self.node.value if isinstance(self.node, ast.Assign) else None
+        return value if isinstance(value, ast.Subscript) else None
+
+    @cached_property
+    def made(self) -> tuple[str, ast.expr] | None:
+        """The array that an assignment makes with `np.empty` or `np.zeros`, and its shape."""
+        match self.node:
+            case ast.Assign(
+                [ast.Name(name)],
+                ast.Call(ast.Attribute(ast.Name("np"), "empty" | "zeros"), [shape, *_]),
+            ):
+                return name, shape
+        return None
 
 
 class Leaves:
@@ -145,20 +185,23 @@ class Leaves:
             if self._shown.get(key, "") != ast.dump(leaf.node):
                 raise InternalError(f"{name} changed {ast.unparse(leaf.node)} unseen")
 
-    def within(self, s: ast.stmt) -> Iterator[Leaf]:
+    def within(self, s: ast.stmt) -> list[Leaf]:
         """The leaves of a statement: itself, or its head and what it holds."""
-        if s.__class__ in _SIMPLE or not is_compound(s):
-            yield self.of(s)
-            return
-        for head in heads(s):
-            yield self.of(head)
-        for name in ("body", "orelse"):
-            for inner in getattr(s, name, None) or ():
-                yield from self.within(inner)
+        return self.of_block((s,))
 
-    def of_block(self, block: Iterable[ast.stmt]) -> Iterator[Leaf]:
+    def of_block(self, block: Iterable[ast.stmt]) -> list[Leaf]:
+        found: list[Leaf] = []
+        self._gather(block, found)
+        return found
+
+    def _gather(self, block: Iterable[ast.stmt], found: list[Leaf]) -> None:
         for s in block:
-            yield from self.within(s)
+            if s.__class__ in SIMPLE or not is_compound(s):
+                found.append(self.of(s))
+                continue
+            found += map(self.of, heads(s))
+            self._gather(s.body, found)
+            self._gather(s.orelse, found)
 
     def mentioned(self, s: ast.stmt) -> int:
         """The set of names in a statement."""
@@ -180,9 +223,9 @@ class Leaves:
         return {n for leaf in self.of_block(block) for n in leaf.reads}
 
 
-def is_compound(s: ast.stmt) -> bool:
+def is_compound(s: ast.stmt) -> TypeGuard[ast.If | ast.For | ast.While]:
     """Whether a statement is a loop or branch, whose leaves are those of its parts."""
-    return isinstance(s, ast.If | ast.For | ast.While)
+    return isinstance(s, _COMPOUND)
 
 
 def heads(s: ast.stmt) -> tuple[ast.expr, ...]:
@@ -199,7 +242,7 @@ def statements(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Every statement of a block, outer before inner."""
     for s in block:
         yield s
-        if s.__class__ in _SIMPLE:
+        if s.__class__ in SIMPLE:
             continue
         for name in _BLOCKS:
             inner = getattr(s, name, None)
@@ -231,7 +274,7 @@ class Outline:
         """`seen` says whether the leaves of a block are its own, not part of a larger one."""
         for s in block:
             self.statements.append(s)
-            if s.__class__ in _SIMPLE:
+            if s.__class__ in SIMPLE:
                 if seen:
                     self.leaves.append(s)
                 continue
@@ -282,4 +325,4 @@ def _shared(value: ast.expr) -> Iterator[str]:
                 yield from _shared(a)
 
 
-__all__ = ["Leaf", "Leaves", "Outline", "heads", "is_compound", "statements"]
+__all__ = ["SIMPLE", "First", "Leaf", "Leaves", "Outline", "heads", "is_compound", "statements"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -44,11 +43,8 @@ def recorded(fn: Function, sweeps: Sweeps) -> Iterator[Recorded]:
             case ast.Assign([ast.Name()], ast.Subscript(ast.Name(name), key)) if name in found:
                 if ast.dump(key) == ast.dump(found[name].at):
                     found[name].loads.append(s)
-    mentions = Counter(
-        n.id for leaf in fn.every_leaf for n in leaf.nodes if isinstance(n, ast.Name)
-    )
     for name, tape_of in found.items():
-        if tape_of.loads and mentions[name] == 2 + len(tape_of.loads):
+        if tape_of.loads and fn.mentions[name] == 2 + len(tape_of.loads):
             yield tape_of
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
-from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus_one
+from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.order import descends, plain_number
 
 Extent = str  # two extents with the same text are the same number
@@ -16,14 +16,10 @@ Extent = str  # two extents with the same text are the same number
 class Shapes:
     """The extents of the arrays of a function, in a form that can be compared."""
 
-    def __init__(self, fn: ast.FunctionDef) -> None:
-        in_place = _added_to_arrays(fn)
-        nodes = [n for n in asts.walk(fn) if isinstance(n, ast.Name) and n not in in_place]
-        stores = [n.id for n in nodes if _stored(n)]
-        self.times = Counter(stores)
-        self.times.update(a.arg for a in asts.walk(fn) if isinstance(a, ast.arg))
+    def __init__(self, fn: Function) -> None:
+        self.times = fn.bindings - Counter(_added_to_arrays(fn))
         self.values: dict[str, ast.expr] = {}  # of names that are bound once, at the top
-        for s in fn.body:
+        for s in fn.node.body:
             match s:
                 case ast.Assign([ast.Name(name)], value) if self.times[name] == 1:
                     self.values[name] = value
@@ -99,19 +95,16 @@ class Shapes:
         return self.extent(wanted) == self.extent(stop)
 
 
-def _added_to_arrays(fn: ast.FunctionDef) -> list[ast.expr]:
-    """The targets of additions in place to arrays that are made here, which stay what they are."""
+def _added_to_arrays(fn: Function) -> list[str]:
+    """The names of arrays that are made here, for each addition in place to one, which leaves it
+    what it is."""
     made: set[str] = set()
-    for s in fn.body:
+    for s in fn.node.body:
         match s:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(_, "zeros" | "empty"))):
                 made.add(name)
-    targets = [s.target for s in asts.walk(fn) if isinstance(s, ast.AugAssign)]
-    return [t for t in targets if isinstance(t, ast.Name) and t.id in made]
-
-
-def _stored(n: ast.Name) -> bool:
-    return isinstance(n.ctx, ast.Store)
+    targets = [s.target for s in fn.statements if isinstance(s, ast.AugAssign)]
+    return [t.id for t in targets if isinstance(t, ast.Name) and t.id in made]
 
 
 __all__ = ["Shapes"]

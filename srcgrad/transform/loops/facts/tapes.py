@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -48,13 +47,12 @@ def between(fn: Function, ahead: ast.For, backward: ast.For) -> list[Tape]:
     """The tapes that a loop fills and the other one reads, and nothing else uses."""
     assert isinstance(ahead.target, ast.Name)
     stores, loads = _by_array(ahead, "target"), _by_array(backward, "value")
-    uses = Counter(n.id for leaf in fn.every_leaf for n in leaf.nodes if isinstance(n, ast.Name))
     out: list[Tape] = []
     for s in fn.node.body:
         match s:
             case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(ast.Name("np"), "empty"))):
                 filled, read = stores.get(name, []), loads.get(name, [])
-                if filled and read and uses[name] == 1 + len(filled) + len(read):
+                if filled and read and fn.mentions[name] == 1 + len(filled) + len(read):
                     made = Tape(name, s, filled, read)
                     if _has_own_parts(made, ahead.target.id):
                         out.append(made)

@@ -8,26 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-from srcgrad.transform.loops.facts.leaves import Block, Leaves
-
-
-@dataclass(frozen=True, slots=True)
-class First:
-    """Of a statement or block: the names surely or maybe read before they are bound in it, those
-    that are surely bound before; those of which some read follows no binding in the same block
-    (`unsure`); and all that it mentions."""
-
-    reads: int = 0
-    writes: int = 0
-    unsure: int = 0
-    mentioned: int = 0
-
-    def then(self, other: First) -> First:
-        """What happens first in this and then another."""
-        reads = self.reads | other.reads & ~self.writes
-        return First(reads, self.writes | other.writes & ~self.reads)
+from srcgrad.transform.loops.facts.leaves import SIMPLE, Block, First, Leaves
 
 
 class Uses:
@@ -36,7 +18,7 @@ class Uses:
     def __init__(self, body: Block, leaves: Leaves) -> None:
         self._leaves = leaves
         # By identity; the objects are kept, lest another gets the same.
-        self._blocks: dict[int, tuple[Block, First, list[First]]] = {}
+        self._blocks: dict[int, tuple[Block, First, list[tuple[int, int]]]] = {}
         self._loops: dict[int, int] = {}  # what each iteration may read first
         self._after: dict[int, tuple[ast.stmt, int]] = {}
         self._block(body)
@@ -72,16 +54,18 @@ class Uses:
         return leaf.loads, leaf.stores
 
     def _block(self, block: Block) -> First:
-        each = [self._statement(s) for s in block]
-        rest = [First()]  # of what follows each statement
-        for one in reversed(each):
-            rest.append(one.then(rest[-1]))
-        rest.reverse()
-        reads, writes = rest[0].reads, rest[0].writes
-        unsure = mentioned = 0
-        for one in each:
+        reads = writes = unsure = mentioned = 0
+        rest = [(0, 0)]  # what is read or written first by what follows each statement
+        for s in reversed(block):
+            if s.__class__ in SIMPLE:
+                one = self._leaves.of(s).first
+            else:
+                one = self._statement(s)
+            reads, writes = one.reads | reads & ~one.writes, one.writes | writes & ~one.reads
+            rest.append((reads, writes))
             unsure |= one.unsure
             mentioned |= one.mentioned
+        rest.reverse()
         out = First(reads, writes, unsure & ~writes, mentioned)
         self._blocks[id(block)] = (block, out, rest)
         return out
@@ -111,19 +95,12 @@ class Uses:
                 mentioned = tested | bound | inner.mentioned | other.mentioned
                 reads = self._loops[id(s)] = tested | inner.reads | other.reads
                 return First(reads, 0, mentioned, mentioned)
-            case ast.AugAssign(ast.Name()):
-                loads, stores = self._names(s)
-                return First(loads | stores, 0, loads | stores, loads | stores)
-            case ast.Assign():
-                loads, stores = self._names(s)
-                return First(loads, stores & ~loads, loads | stores, loads | stores)
             case _:
                 for name in ("body", "orelse"):
                     inner_block = getattr(s, name, None)
                     if isinstance(inner_block, list):
                         self._block(inner_block)
-                loads, stores = self._names(s)
-                return First(loads, 0, loads | stores, loads | stores)
+                return self._leaves.of(s).first
 
     # ---- and one from the outside in ----
 
@@ -131,8 +108,11 @@ class Uses:
         """`around` are the names that may be read once the block has run."""
         rest = self._blocks[id(block)][2]
         for k, s in enumerate(block):
-            inside = rest[k + 1].reads | around & ~rest[k + 1].writes
+            reads, writes = rest[k + 1]
+            inside = reads | around & ~writes
             self._after[id(s)] = (s, inside)
+            if s.__class__ in SIMPLE:
+                continue
             if isinstance(s, ast.For | ast.While):
                 inside |= self._loops[id(s)]
             for name in ("body", "orelse"):
