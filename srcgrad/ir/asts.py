@@ -7,10 +7,12 @@ through, so this is where much of the time of the compiler goes.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
+ByClass = Mapping[type, list[Any]]
 Rules = Mapping[type, Callable[[Any], ast.AST]]  # for kinds of nodes, what becomes of them
 
 # Fields that hold no part of a tree that anyone looks for: text, flags, and nodes without fields.
@@ -50,13 +52,43 @@ def walk(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+def by_class(node: ast.AST) -> ByClass:
+    """The nodes of a tree by their classes, those of a class as `walk` orders them.
+
+    >>> found = by_class(ast.parse("-x + y", mode="eval").body)
+    >>> [n.id for n in found[ast.Name]]
+    ['y', 'x']
+    """
+    found: dict[type, list[Any]] = defaultdict(list)
+    for one in walk(node):
+        found[one.__class__].append(one)
+    return found
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two trees say the same: their `ast.dump` would be equal.
+
+    >>> x, y = (ast.parse(text, mode="eval").body for text in ("a[i + 1]", "a[i + 1.0]"))
+    >>> same(x, copied(x)), same(x, y)
+    (True, False)
+    """
+    cls = one.__class__
+    if cls is not other.__class__:
+        return False
+    if cls is list:
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, ast.AST):
+        return all(same(getattr(one, f, None), getattr(other, f, None)) for f in cls._fields)
+    return one is other or repr(one) == repr(other)
+
+
 def names(node: ast.AST) -> set[str]:
     """The names in a tree, read or bound.
 
     >>> sorted(names(ast.parse("y = x[i] + x[j]")))
     ['i', 'j', 'x', 'y']
     """
-    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in walk(node) if n.__class__ is ast.Name}
 
 
 def items(key: ast.expr) -> list[ast.expr]:

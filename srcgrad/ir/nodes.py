@@ -464,6 +464,8 @@ def exprs(stmt: Stmt) -> tuple[Expr, ...]:
 
 def reads(stmt: Stmt) -> tuple[Var, ...]:
     """The variables that a statement itself reads (not those of nested blocks)."""
+    if stmt.__class__ is Assign:
+        return tuple([a for a in operands(stmt.value) if a.__class__ is Var])
     return tuple([a for e in exprs(stmt) for a in operands(e) if isinstance(a, Var)])
 
 

@@ -12,16 +12,19 @@ what only a dead statement reads is dead, around loops too.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from srcgrad.ir import asts
+from srcgrad.ir.asts import ByClass
 from srcgrad.ir.comments import Comment
 from srcgrad.transform.silent import is_pure, is_silent
 
 Live = set[str]
 Names = frozenset[str]
 _NOTHING: Names = frozenset()
+_LOOKS_AT_ALL = frozenset(("locals", "vars", "eval", "exec"))
 
 
 _ERRORS = "for its errors alone:"
@@ -42,7 +45,8 @@ def eliminate(function: ast.FunctionDef) -> None:
             y = x * x
             return y
     """
-    work = _Elimination(_held(function), _tapes(function), _counters(function))
+    nodes = asts.by_class(function)
+    work = _Elimination(_held(function, nodes), _tapes(nodes), _counters(nodes))
     while True:
         work.pass_over(function, removes=False)
         unused = work.tapes - work.dropped - work.needed
@@ -248,24 +252,19 @@ class _Elimination:
 # ---- tapes ----------------------------------------------------------------------------------
 
 
-def _tapes(function: ast.FunctionDef) -> Names:
+def _tapes(nodes: ByClass) -> Names:
     """Lists that the function declares empty, appends to and pops from, and nothing else."""
-    uses: dict[str, int] = {}
-    for node in asts.walk(function):
-        if isinstance(node, ast.Name):
-            uses[node.id] = uses.get(node.id, 0) + 1
-    known: dict[str, int] = {}
-    for node in asts.walk(function):
-        if isinstance(node, ast.Expr | ast.Assign):
-            for name in _appends(node.value) | _pops(node.value):
-                known[name] = known.get(name, 0) + 1
-        if isinstance(node, ast.Assign):
-            pairs = [(node.targets[0], node.value)]
-            if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
-                pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
-            for target, value in pairs:
-                if isinstance(target, ast.Name) and isinstance(value, ast.List) and not value.elts:
-                    known[target.id] = known.get(target.id, 0) + 1
+    known: Counter[str] = Counter()
+    for node in (*nodes[ast.Expr], *nodes[ast.Assign]):
+        known.update(_appends(node.value) | _pops(node.value))
+    for node in nodes[ast.Assign]:
+        pairs = [(node.targets[0], node.value)]
+        if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+            pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))
+        for target, value in pairs:
+            if isinstance(target, ast.Name) and isinstance(value, ast.List) and not value.elts:
+                known[target.id] += 1
+    uses = Counter(node.id for node in nodes[ast.Name]) if known else known
     return frozenset(n for n, k in known.items() if k == uses[n] and n.split("_tape")[0] != n)
 
 
@@ -311,20 +310,23 @@ def _effect(stmt: ast.Assign) -> list[ast.stmt]:
     return [Comment(_ERRORS), made]
 
 
-def _counters(function: ast.FunctionDef) -> Names:
+def _counters(nodes: ByClass) -> Names:
     """Variables that are whole numbers throughout: adding to them writes no memory."""
     counts: set[str] = set()
-    binds: dict[str, int] = {}
-    for node in asts.walk(function):
+    whole: Counter[str] = Counter()  # how often each is bound so that it is one
+    for node in nodes[ast.Assign]:
         match node:
             case ast.Assign(targets=[ast.Name(name)], value=value) if _is_whole(value):
                 counts.add(name)
-                binds[name] = binds.get(name, 0) - 1
-            case ast.AugAssign(target=ast.Name(name), value=value) if _is_whole(value):
-                binds[name] = binds.get(name, 0) - 1
-            case ast.Name(name, ast.Store()) | ast.arg(name):
-                binds[name] = binds.get(name, 0) + 1
-    return frozenset(name for name in counts if binds[name] == 0)
+                whole[name] += 1
+    for node in nodes[ast.AugAssign] if counts else ():
+        if isinstance(node.target, ast.Name) and _is_whole(node.value):
+            whole[node.target.id] += 1
+    if not counts:
+        return _NOTHING
+    binds = Counter(n.id for n in nodes[ast.Name] if isinstance(n.ctx, ast.Store))
+    binds.update(n.arg for n in nodes[ast.arg])
+    return frozenset(name for name in counts if binds[name] == whole[name])
 
 
 def _is_whole(value: ast.expr) -> bool:
@@ -332,7 +334,7 @@ def _is_whole(value: ast.expr) -> bool:
 
 
 def _reads(*nodes: ast.AST) -> Names:
-    return frozenset(n.id for node in nodes for n in asts.walk(node) if isinstance(n, ast.Name))
+    return frozenset().union(*map(asts.names, nodes))
 
 
 def _bound(target: ast.expr) -> Names | None:
@@ -346,21 +348,18 @@ def _bound(target: ast.expr) -> Names | None:
     return None
 
 
-def _held(function: ast.FunctionDef) -> Names:
+def _held(function: ast.FunctionDef, nodes: ByClass) -> Names:
     """Names that may be read at any time: nested functions read them, or they are not local."""
     out: set[str] = set()
-    for node in asts.walk(function):
-        match node:
-            case ast.FunctionDef() | ast.ClassDef() if node is not function:
-                out |= {node.name, *_reads(node)}
-            case ast.Lambda() | ast.GeneratorExp():
-                out |= _reads(node)
-            case ast.Global(names) | ast.Nonlocal(names):
-                out |= set(names)
-            case ast.Delete():
-                out |= _reads(node)
-            case ast.Name("locals" | "vars" | "eval" | "exec"):
-                out |= _reads(function)
+    for node in (*nodes[ast.FunctionDef], *nodes[ast.ClassDef]):
+        if node is not function:
+            out |= {node.name, *_reads(node)}
+    for node in (*nodes[ast.Lambda], *nodes[ast.GeneratorExp], *nodes[ast.Delete]):
+        out |= _reads(node)
+    for node in (*nodes[ast.Global], *nodes[ast.Nonlocal]):
+        out |= set(node.names)
+    if any(node.id in _LOOKS_AT_ALL for node in nodes[ast.Name]):
+        out |= _reads(function)
     return frozenset(out)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
@@ -82,10 +82,12 @@ def adapt(
 
     `single`: the program knows no floating type but float32.
     """
-    work = _Adapt(single)
+    rules = dict(_ADAPTED)
+    if single:
+        rules[ast.Constant] = _in_single
     out: list[ast.stmt] = []
     for fn in functions:
-        made = work.visit(fn)
+        made = asts.changed(fn, rules)
         if isinstance(made, ast.FunctionDef):
             made.decorator_list = [decorator(options)]
         out.append(made)
@@ -106,57 +108,59 @@ def _option(value: Any) -> ast.expr:
     return _option({k: v for k, v in vars(value).items() if v})  # parallel options
 
 
-class _Adapt(ast.NodeTransformer):
-    def __init__(self, single: bool) -> None:
-        self.single = single
+def _call(node: ast.Call) -> ast.expr:
+    match node:
+        case ast.Call(ast.Attribute(ast.Attribute(ast.Name("np"), ufunc), "at"), args, []):
+            return syn.call(f"jit.{ufunc}_at", *args)
+        case ast.Call(ast.Attribute(ast.Name("np"), name)) if name in _REPLACED:
+            return _renamed(node, f"jit.{name}", node.args)
+        case ast.Call(ast.Attribute(ast.Name(), "astype"), [dtype, *_], _):
+            node.args, node.keywords = [dtype], []
+        case ast.Call(ast.Attribute(obj, name), args, keywords) if name in _METHODS and (
+            args or keywords
+        ):
+            if not (isinstance(obj, ast.Name) and obj.id in ("support", "jit", "np", "math")):
+                return _renamed(node, f"jit.{name}", [obj, *args])
+        case ast.Call(ast.Name("float"), [ast.Constant(str(text))], []):
+            return syn.number(float(text))
+    return node
 
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        match node:
-            case ast.Call(ast.Attribute(ast.Attribute(ast.Name("np"), ufunc), "at"), args, []):
-                return syn.call(f"jit.{ufunc}_at", *args)
-            case ast.Call(ast.Attribute(ast.Name("np"), name)) if name in _REPLACED:
-                return _renamed(node, f"jit.{name}", node.args)
-            case ast.Call(ast.Attribute(ast.Name(), "astype"), [dtype, *_], _):
-                node.args, node.keywords = [dtype], []
-            case ast.Call(ast.Attribute(obj, name), args, keywords) if name in _METHODS and (
-                args or keywords
-            ):
-                if not (isinstance(obj, ast.Name) and obj.id in ("support", "jit", "np", "math")):
-                    return _renamed(node, f"jit.{name}", [obj, *args])
-            case ast.Call(ast.Name("float"), [ast.Constant(str(text))], []):
-                return syn.number(float(text))
+
+def _in_place(node: ast.AugAssign) -> ast.stmt:
+    """`a[1:, None] += g`: as loops, with NumPy's meaning where g overlaps with a."""
+    name = _IN_PLACE.get(type(node.op))
+    place = node.target
+    if name is None or not isinstance(place, ast.Subscript) or not _has_slice(place.slice):
         return node
+    view = ast.Subscript(place.value, place.slice, ast.Load())
+    made = ast.Expr(syn.call(f"jit.{name}", view, node.value))
+    if hasattr(node, "srcgrad_origin"):
+        made.srcgrad_origin = node.srcgrad_origin  # type: ignore[attr-defined]
+    return made
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        """`a[1:, None] += g`: as loops, with NumPy's meaning where g overlaps with a."""
-        self.generic_visit(node)
-        name = _IN_PLACE.get(type(node.op))
-        place = node.target
-        if name is None or not isinstance(place, ast.Subscript) or not _has_slice(place.slice):
-            return node
-        view = ast.Subscript(place.value, place.slice, ast.Load())
-        made = ast.Expr(syn.call(f"jit.{name}", view, node.value))
-        if hasattr(node, "srcgrad_origin"):
-            made.srcgrad_origin = node.srcgrad_origin  # type: ignore[attr-defined]
-        return made
 
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        self.generic_visit(node)
-        if isinstance(node.value, ast.Call) and node.attr == "real":
-            return syn.call("jit.real", node.value)
-        return node
+def _attribute(node: ast.Attribute) -> ast.expr:
+    if isinstance(node.value, ast.Call) and node.attr == "real":
+        return syn.call("jit.real", node.value)
+    return node
 
-    def visit_Constant(self, node: ast.Constant) -> ast.expr:
-        if self.single and type(node.value) is float:
-            return syn.call("np.float32", node)
-        return node
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        """`a[...]` is a; Numba has it as a target only."""
-        self.generic_visit(node)
-        whole = isinstance(node.slice, ast.Constant) and node.slice.value is Ellipsis
-        return node.value if whole and isinstance(node.ctx, ast.Load) else node
+def _in_single(node: ast.Constant) -> ast.expr:
+    return syn.call("np.float32", node) if type(node.value) is float else node
+
+
+def _subscript(node: ast.Subscript) -> ast.expr:
+    """`a[...]` is a; Numba has it as a target only."""
+    whole = isinstance(node.slice, ast.Constant) and node.slice.value is Ellipsis
+    return node.value if whole and isinstance(node.ctx, ast.Load) else node
+
+
+_ADAPTED: dict[type, Callable[[Any], ast.AST]] = {
+    ast.Call: _call,
+    ast.AugAssign: _in_place,
+    ast.Attribute: _attribute,
+    ast.Subscript: _subscript,
+}
 
 
 def _has_slice(key: ast.expr) -> bool:

@@ -12,9 +12,11 @@ from collections.abc import Iterable
 
 from srcgrad.errors import InternalError, UnsupportedSyntax, located
 from srcgrad.ir import asts
+from srcgrad.ir.asts import ByClass
 from srcgrad.ir.nodes import Loc
 
 _BUILTINS = frozenset(dir(builtins))
+_NAMED = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 
 
 def verify(body: Iterable[ast.stmt], given: Iterable[str]) -> None:
@@ -26,28 +28,30 @@ def verify(body: Iterable[ast.stmt], given: Iterable[str]) -> None:
         srcgrad.errors.InternalError: y is read in f but never bound...
     """
     stmts = list(body)
-    known = {*_BUILTINS, *given}
-    for stmt in stmts:
-        known |= _bound(stmt) if not isinstance(stmt, ast.FunctionDef) else {stmt.name}
-    imports = [s for s in stmts if isinstance(s, ast.Import | ast.ImportFrom)]
-    modules = set().union(*map(_bound, imports))
+    known, modules = {*_BUILTINS, *given}, set[str]()
     for stmt in stmts:
         if isinstance(stmt, ast.FunctionDef):
-            _refuse_hiding(stmt, modules)
-            _function(stmt, known)
+            known.add(stmt.name)
+            continue
+        found = _bound(asts.by_class(stmt))
+        known |= found
+        if isinstance(stmt, ast.Import | ast.ImportFrom):
+            modules |= found
+    for stmt in stmts:
+        if isinstance(stmt, ast.FunctionDef):
+            nodes = asts.by_class(stmt)
+            _refuse_hiding(stmt, nodes, modules)
+            _function(stmt, nodes, known)
 
 
-def _refuse_hiding(fn: ast.FunctionDef, modules: set[str]) -> None:
+def _refuse_hiding(fn: ast.FunctionDef, nodes: ByClass, modules: set[str]) -> None:
     """A variable of the user's named `np` or `support` would be asked for the module's functions.
 
     Raises: UnsupportedSyntax with the variable's name.
     """
-    nodes = list(asts.walk(fn))
-    bound = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-    called = {
-        n.value.id for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)
-    }
+    bound = {n.id for n in nodes[ast.Name] if isinstance(n.ctx, ast.Store)}
+    bound |= {n.arg for n in nodes[ast.arg]}
+    called = {n.value.id for n in nodes[ast.Attribute] if isinstance(n.value, ast.Name)}
     for name in sorted(bound & called & modules):
         raise located(
             UnsupportedSyntax,
@@ -57,10 +61,10 @@ def _refuse_hiding(fn: ast.FunctionDef, modules: set[str]) -> None:
         )
 
 
-def _function(fn: ast.FunctionDef, known: set[str]) -> None:
-    bound = known | _bound(fn)
-    for node in asts.walk(fn):
-        if isinstance(node, ast.Name) and node.id not in bound:
+def _function(fn: ast.FunctionDef, nodes: ByClass, known: set[str]) -> None:
+    bound = known | _bound(nodes)
+    for node in nodes[ast.Name]:
+        if node.id not in bound:
             raise InternalError(f"{node.id} is read in {fn.name} but never bound")
 
 
@@ -97,21 +101,13 @@ def refuse_depth(body: Iterable[ast.stmt], file: str) -> None:
                     blocks.append((depth + (not same), inner))
 
 
-def _bound(node: ast.AST) -> set[str]:
+def _bound(nodes: ByClass) -> set[str]:
     """All names that a piece of text binds, nested functions and comprehensions included."""
-    out: set[str] = set()
-    for n in asts.walk(node):
-        match n:
-            case ast.Name(name, ast.Store()):
-                out.add(name)
-            case ast.arg(name) | ast.ExceptHandler(name=str(name)):
-                out.add(name)
-            case ast.FunctionDef(name) | ast.ClassDef(name):
-                out.add(name)
-            case ast.alias(name, asname):
-                out.add(asname or name.split(".")[0])
-            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                out.add(name)
+    out = {n.id for n in nodes[ast.Name] if isinstance(n.ctx, ast.Store)}
+    out |= {n.arg for n in nodes[ast.arg]}
+    out |= {n.asname or n.name.split(".")[0] for n in nodes[ast.alias]}
+    for cls in _NAMED:
+        out |= {n.name for n in nodes[cls] if n.name is not None}
     return out
 
 

@@ -112,19 +112,20 @@ class Base:
         """Variables that are about to change, and those of adjoints that must be written
         before."""
         out = set(targets)
-        waiting = {n: a.waiting for n, a in self.state.items() if a.waiting is not None}
+        waiting = {n: a.mentioned for n, a in self.state.items() if a.waiting is not None}
         while waiting:
-            hit = [n for n, node in waiting.items() if syn.names_in(node) & out]
+            hit = [n for n, names in waiting.items() if not out.isdisjoint(names)]
             if not hit:
                 break
             out |= {self.bar(n) for n in hit}
-            waiting = {n: node for n, node in waiting.items() if n not in hit}
+            for n in hit:
+                del waiting[n]
         return out
 
     def protect(self, target: str, but: str | None = None) -> None:
         """Write down waiting adjoints that mention a variable before it changes."""
         for name, adj in list(self.state.items()):
-            if name != but and adj.waiting is not None and target in syn.names_in(adj.waiting):
+            if name != but and target in adj.mentioned:
                 self.settle(name)
 
     def settle(self, name: str) -> None:
@@ -149,9 +150,7 @@ class Base:
         """The waiting adjoints that have to be written down at once with this one, as after a
         swap:
         each needs the older value of another's variable."""
-        waiting = {
-            n: syn.names_in(a.waiting) for n, a in self.state.items() if a.waiting is not None
-        }
+        waiting = {n: a.mentioned for n, a in self.state.items() if a.waiting is not None}
         bars = {n: self.bar(n) for n in waiting}
 
         def reach(forward: bool) -> set[str]:

@@ -8,7 +8,9 @@ into it; `thin` that it is one number that stands for an array filled with it.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from srcgrad.ir import asts
 
 
 @dataclass
@@ -19,6 +21,18 @@ class Adj:
     owned: bool = False
     thin: bool = False
     nothing: bool = False  # it may have had no contribution yet: 0.0, or None
+    # an expression that waited, and the names in it
+    _seen: tuple[ast.expr | None, frozenset[str]] = field(
+        default=(None, frozenset()), init=False, repr=False, compare=False
+    )
+
+    @property
+    def mentioned(self) -> frozenset[str]:
+        """The names in the expression that is waiting."""
+        if self._seen[0] is not self.waiting:
+            names = () if self.waiting is None else asts.names(self.waiting)
+            self._seen = self.waiting, frozenset(names)
+        return self._seen[1]
 
 
 State = dict[str, Adj]

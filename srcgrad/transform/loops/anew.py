@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.boxes import Box, box, covered, disjoint
@@ -152,7 +153,7 @@ def _box(fn: Function, array: str, key: ast.expr, loops: list[ast.For]) -> Box:
 def _is_zeroed(s: ast.stmt, array: str, key: ast.expr) -> bool:
     match s:
         case ast.Assign([ast.Subscript(ast.Name(name), other)], value):
-            same = name == array and ast.dump(other) == ast.dump(key)
+            same = name == array and asts.same(other, key)
             return same and _is_zero(value)
     return False
 

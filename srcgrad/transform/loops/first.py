@@ -97,7 +97,7 @@ class _First:
                 items = asts.items(a.key)
                 for c in counters:
                     d = names.index(c)
-                    if d >= len(items) or ast.dump(items[d]) != ast.dump(syn.name(c)):
+                    if d >= len(items) or not asts.same(items[d], syn.name(c)):
                         return False
         return True
 

@@ -24,9 +24,11 @@ def hoist(fn: Function) -> None:
 
 
 def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    got = fn.summary([loop])
     before: list[ast.stmt] = []
     after: list[ast.stmt] = []
+    if not any(map(_is_addition, loop.body)):
+        return before, after
+    got = fn.summary([loop])
     step = loop.iter.args[2:] if isinstance(loop.iter, ast.Call) else []
     if not got.plain or (step and not descends(loop)):
         return before, after
@@ -37,9 +39,7 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
     names: dict[str, str] = {}
     for s in loop.body:
         match s:
-            case ast.AugAssign(
-                ast.Subscript(ast.Name(array), key) as place, ast.Add() | ast.Sub(), _
-            ):
+            case ast.AugAssign(ast.Subscript(ast.Name(array), key) as place) if _is_addition(s):
                 if uses[fn.root(array)] != {("add", ast.dump(key))} or syn.names_in(key) & changed:
                     continue
                 if not fn.is_number(array, key) or (fn.adjoints and array not in fn.adjoints):
@@ -57,3 +57,10 @@ def _hoisted(fn: Function, loop: ast.For) -> tuple[list[ast.stmt], list[ast.stmt
     if after:
         after = [ast.If(runs(loop), after, [])]
     return before, after
+
+
+def _is_addition(s: ast.stmt) -> bool:
+    match s:
+        case ast.AugAssign(ast.Subscript(ast.Name()), ast.Add() | ast.Sub()):
+            return True
+    return False

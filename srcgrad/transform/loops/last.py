@@ -120,7 +120,7 @@ def _store(loop: ast.For, search: _Search) -> ast.Assign | None:
     for s in loop.body:
         match s:
             case ast.Assign([ast.Subscript(ast.Name(tape), key)], ast.Name()):
-                if tape == search.tape and ast.dump(key) == ast.dump(search.key):
+                if tape == search.tape and asts.same(key, search.key):
                     return s
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform.loops.facts.accesses import Function
@@ -24,7 +25,7 @@ def merge(fn: Function) -> None:
             k += 1
 
 
-def _is_addition(s: ast.stmt) -> bool:
+def _is_addition(s: ast.stmt) -> TypeGuard[ast.AugAssign]:
     match s:
         case ast.AugAssign(ast.Subscript(ast.Name(), _), ast.Add() | ast.Sub(), value):
             return all(isinstance(n, ast.Name | ast.Constant) for n in _parts(value))
@@ -52,7 +53,7 @@ def _follower(fn: Function, block: list[ast.stmt], k: int) -> int | None:
     root, used = fn.root(array.id), asts.names(first)
     for j in range(k + 1, len(block)):
         s = block[j]
-        if _is_addition(s) and _place(s) == _place(first):
+        if _is_addition(s) and asts.same(s.target, first.target):
             return j
         got = fn.summary([s])
         if not got.plain or isinstance(s, ast.For | ast.If) or used & fn.leaves.bound(s):
@@ -60,11 +61,6 @@ def _follower(fn: Function, block: list[ast.stmt], k: int) -> int | None:
         if any(fn.root(a.array) == root for a in got.accesses):
             return None
     return None
-
-
-def _place(s: ast.stmt) -> str:
-    assert isinstance(s, ast.AugAssign)
-    return ast.dump(s.target)
 
 
 def _join(first: ast.stmt, last: ast.stmt) -> None:

@@ -92,7 +92,7 @@ def _store_of(loop: ast.For, one: Kept) -> list[ast.AST]:
             after = body[body.index(one.record) + 1]
             match after:
                 case ast.AugAssign(target) | ast.Assign([target]):
-                    if ast.dump(target.slice) == ast.dump(one.key):  # type: ignore[attr-defined]
+                    if asts.same(target.slice, one.key):  # type: ignore[attr-defined]
                         return [target]
     return []
 
@@ -129,10 +129,10 @@ def _below(a: ast.expr, b: ast.expr, ranges: dict[str, tuple[ast.expr, ast.expr]
 
 def _offset(e: ast.expr, base: ast.expr, least: int) -> bool:
     """Whether e is base + c with c >= least (for an end: base - c)."""
-    if ast.dump(e) == ast.dump(base):
+    if asts.same(e, base):
         return least == 0
     match e:
-        case ast.BinOp(left, op, ast.Constant(int(c))) if ast.dump(left) == ast.dump(base):
+        case ast.BinOp(left, op, ast.Constant(int(c))) if asts.same(left, base):
             return isinstance(op, ast.Add) and c >= 1 if least else isinstance(op, ast.Sub)
     return False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from srcgrad.ir import asts
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.kept import Sweeps
 from srcgrad.transform.loops.facts.leaves import statements
@@ -89,7 +90,7 @@ def _records(fn: Function, sweeps: Sweeps) -> list[_Record]:
                 assert isinstance(place, ast.Subscript) and isinstance(value, ast.Name)
                 if not isinstance(ahead, ast.For) or not isinstance(backward, ast.For):
                     continue
-                if value.id == name and ast.dump(place.slice) == ast.dump(key):
+                if value.id == name and asts.same(place.slice, key):
                     out.append(_Record(name, ahead, record, backward, s))
     return out
 

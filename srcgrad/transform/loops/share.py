@@ -43,7 +43,7 @@ def _same_later(fn: Function, block: list[ast.stmt], k: int) -> int | None:
     for j in range(k + 2, len(block)):
         later = _reads_and_keeps(block, j)
         if later is not None and later[2] != tape and later[3] == at:
-            if ast.dump(later[1]) == ast.dump(element):
+            if asts.same(later[1], element):
                 return j
         got = fn.summary([block[j]])
         stored = {fn.root(a.array) for a in got.accesses if a.kind != "read"}
@@ -104,7 +104,7 @@ def _made_alike(fn: Function, tape: str, other: ast.stmt) -> bool:
     return (
         len(stores) == len(made) == 1
         and isinstance(made[0], ast.Assign)
-        and ast.dump(made[0].value) == ast.dump(other.value)
+        and asts.same(made[0].value, other.value)
     )
 
 

@@ -49,8 +49,7 @@ class Sweeps:
             if len(found) != 1 or self.fn.mentions[tape] != 3 or not tape or not array:
                 continue
             back = found[0]
-            taken, given = _shown(record.value), _shown(record.targets[0])
-            if (_shown(back.targets[0]), _shown(back.value)) == (taken, given):
+            if _same(back.targets[0], record.value) and _same(back.value, record.targets[0]):
                 assert isinstance(record.value, ast.Subscript)
                 out.append(Kept(tape, array, record.value.slice, record, back))
         return out
@@ -111,9 +110,10 @@ def _array(e: ast.expr) -> str:
     return ""
 
 
-def _shown(e: ast.expr) -> str:
-    assert isinstance(e, ast.Subscript)
-    return ast.dump(ast.Subscript(e.value, e.slice, ast.Load()))
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    """Whether two elements, read or stored, are the same one."""
+    assert isinstance(one, ast.Subscript) and isinstance(other, ast.Subscript)
+    return asts.same(one.value, other.value) and asts.same(one.slice, other.slice)
 
 
 def stores(s: ast.stmt, array: str) -> list[ast.stmt]:

@@ -49,8 +49,8 @@ def same_range(ahead: ast.For, backward: ast.For) -> bool:
             ast.For(ast.Name(b), ast.Call(ast.Name("range"), [high, last, _], []), _, []),
         ) if a == b and len(low) < 2 and descends(backward):
             start = low[0] if low else ast.Constant(0)
-            begins = ast.dump(plus_one(plain_number(last))) == ast.dump(start)
-            return begins and ast.dump(plus_one(high)) == ast.dump(stop)
+            begins = asts.same(plus_one(plain_number(last)), start)
+            return begins and asts.same(plus_one(high), stop)
     return False
 
 
@@ -130,8 +130,8 @@ def apart(uses: list[Access], counter: str) -> bool:
         return False
     items = [a.key.elts if isinstance(a.key, ast.Tuple) else [a.key] for a in uses]
     for p in range(min(map(len, items))):
-        shown = {ast.dump(k[p]) for k in items}
-        if len(shown) == 1 and _is_counter(items[0][p], counter):
+        first = items[0][p]
+        if _is_counter(first, counter) and all(asts.same(k[p], first) for k in items[1:]):
             return True
     return False
 

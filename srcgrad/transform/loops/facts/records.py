@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from srcgrad.ir import asts
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.kept import Sweeps
 from srcgrad.transform.loops.facts.leaves import statements
@@ -41,7 +42,7 @@ def recorded(fn: Function, sweeps: Sweeps) -> Iterator[Recorded]:
     for s in statements(sweeps.back):
         match s:
             case ast.Assign([ast.Name()], ast.Subscript(ast.Name(name), key)) if name in found:
-                if ast.dump(key) == ast.dump(found[name].at):
+                if asts.same(key, found[name].at):
                     found[name].loads.append(s)
     for name, tape_of in found.items():
         if tape_of.loads and fn.mentions[name] == 2 + len(tape_of.loads):
