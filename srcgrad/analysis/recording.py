@@ -94,6 +94,16 @@ def record(unit: Unit, names: Names) -> Recording:
 # ---- the flow of needs -----------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Writes:
+    """What a statement changes: the variables that it binds, the memory classes that it writes,
+    and whether it calls a user's function."""
+
+    names: list[str]
+    classes: list[str]
+    calls: bool
+
+
 class _Flow:
     """Needs at each point, forward through the program, loops to a fixed point."""
 
@@ -112,6 +122,7 @@ class _Flow:
         self.breaks: list[list[Live]] = []
         self.continues: list[list[Live]] = []
         self.cache: dict[int, Needs] = known or {}
+        self.writes: dict[int, _Writes] = {}
         self.heads: dict[int, Live] = {}  # what is live at the head of each loop
         self.exposed: dict[int, set[str]] = {}  # what an iteration reads of earlier ones
         found.invariants = Invariants(found.unit, frozenset(found.states))
@@ -243,28 +254,36 @@ class _Flow:
 
     def simple(self, stmt: ir.Stmt, live: Live, needs: Needs) -> Live:
         live = _joined(live, needs.before)
-        if self.unit.user_call(stmt) is not None:
+        writes = self.writes.get(stmt.sid)
+        if writes is None:
+            writes = self.writes[stmt.sid] = self.writes_of(stmt)
+        if writes.calls:
             written = {n.removeprefix("@") for n in live if n.startswith("@")}
             self.kept_by_call.setdefault(stmt.sid, set()).update(written)
-        for root in self.stores(stmt):
+        for root in writes.classes:
             if "@" + root in live or root in needs.contents:
                 self.undone.add(stmt.sid)
         if stmt.sid in self.undone:
             undo = self.to_undo(stmt)
             self.use(stmt, undo)
             live = live | undo.before | {"@" + c for c in undo.contents}
-        live = _joined(live, {"@" + c for c in needs.contents})
-        defined = [v.name for v in ir.writes(stmt)]
+        if needs.contents:
+            live = _joined(live, {"@" + c for c in needs.contents})
+        live = self.overwritten(stmt, writes.names, live)
+        if stmt.sid in self.found.control.resets:
+            live = live.union(writes.names)  # which exit was taken is asked in the reverse sweep
+        return _joined(live, needs.after)
+
+    def writes_of(self, stmt: ir.Stmt) -> _Writes:
+        """What a statement that holds no others binds and writes."""
+        names = [v.name for v in ir.writes(stmt)]
         if isinstance(stmt, ir.Assign) and stmt.inplace and self.unit.fx.memory(stmt.target.name):
             # The array stays: only its contents change.
             if not isinstance(self.unit.type(stmt.target.name), ty.Unknown):
-                defined = []
+                names = []
         if self.unit.leaves_saved(stmt):
-            defined.append(saved_name(stmt))
-        live = self.overwritten(stmt, defined, live)
-        if stmt.sid in self.found.control.resets:
-            live = live.union(defined)  # which exit was taken is asked in the reverse sweep
-        return _joined(live, needs.after)
+            names.append(saved_name(stmt))
+        return _Writes(names, self.stores(stmt), self.unit.user_call(stmt) is not None)
 
     def overwritten(self, stmt: ir.Stmt, names: Iterable[str], live: Live) -> Live:
         """Keep what is still needed of variables that a statement binds."""

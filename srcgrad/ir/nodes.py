@@ -392,6 +392,8 @@ def blocks(stmt: Stmt) -> tuple[Block, ...]:
 
 def walk(block: Block) -> list[Stmt]:
     """Every statement of a block, outer before inner, in order."""
+    if _SIMPLE.issuperset(map(type, block)):
+        return list(block)
     found: list[Stmt] = []
     for stmt in block:
         found.append(stmt)
@@ -471,12 +473,6 @@ def reads(stmt: Stmt) -> tuple[Var, ...]:
 
 def writes(stmt: Stmt) -> tuple[Var, ...]:
     """The variables that a statement itself binds."""
-    if stmt.__class__ is Assign:
+    if isinstance(stmt, Assign | For):
         return (stmt.target,)
-    match stmt:
-        case Assign() | For():
-            return (stmt.target,)
-        case Verbatim():
-            return stmt.writes
-        case _:
-            return ()
+    return stmt.writes if isinstance(stmt, Verbatim) else ()

@@ -79,6 +79,8 @@ class _Elimination:
     needed: set[str] = field(default_factory=set)
     removes: bool = False
     heads: dict[int, set[str]] = field(default_factory=dict)  # live at the head, by loop
+    # What expressions and statements read, by identity; each is kept, lest another get its own.
+    read: dict[int, tuple[ast.AST, Names]] = field(default_factory=dict)
 
     def pass_over(self, function: ast.FunctionDef, removes: bool) -> None:
         """Find what is live at the head of each loop, and then remove what is dead."""
@@ -120,7 +122,8 @@ class _Elimination:
             case ast.With():
                 body = self.block(stmt.body, live, around)
                 stmt.body = (body or [ast.Pass()]) if self.removes else stmt.body
-                live |= _reads(*(i.context_expr for i in stmt.items))
+                for item in stmt.items:
+                    live |= self.reads(item.context_expr)
             case ast.Try():
                 self.guarded(stmt, live, around)
                 if self.removes and not stmt.handlers and not stmt.finalbody:
@@ -128,9 +131,9 @@ class _Elimination:
             case ast.Return() | ast.Break() | ast.Continue():
                 live.clear()
                 ends = {ast.Break: around.behind, ast.Continue: around.head}
-                live |= ends.get(type(stmt), _reads(stmt))
+                live |= ends.get(type(stmt), self.reads(stmt))
             case _:
-                live |= _reads(stmt)
+                live |= self.reads(stmt)
         return [stmt]
 
     # ---- statements ----
@@ -139,7 +142,7 @@ class _Elimination:
         names, popped = _bound(target), _pops(stmt.value)
         if names is None:
             self.needed |= popped
-            live |= _reads(stmt)
+            live |= self.reads(stmt)
             return [stmt]
         if (popped | (names & self.tapes)) & self.dropped:
             live -= names
@@ -147,11 +150,11 @@ class _Elimination:
         if not all(self.is_dead(n, live) for n in names):
             self.needed |= popped
             live -= names
-            live |= _reads(stmt.value)
+            live |= self.reads(stmt.value)
             return [stmt]
         if is_silent(stmt.value, _may_raise(stmt)):
             return []
-        live |= _reads(stmt.value)
+        live |= self.reads(stmt.value)
         return _effect(stmt) if isinstance(target, ast.Name) and not popped else [stmt]
 
     def declaration(self, stmt: ast.Assign) -> list[ast.stmt]:
@@ -179,7 +182,7 @@ class _Elimination:
         if appended and isinstance(value, ast.Call) and not is_silent(value.args[0], False):
             self.needed |= appended
         self.needed |= _pops(value)
-        live |= _reads(value)
+        live |= self.reads(value)
         return [stmt]
 
     def branch(self, stmt: ast.If, live: Live, around: _Around) -> list[ast.stmt]:
@@ -191,7 +194,7 @@ class _Elimination:
             if is_silent(stmt.test, _may_raise(stmt)):
                 return []
             body = [ast.Pass()]
-        live |= _reads(stmt.test)
+        live |= self.reads(stmt.test)
         if self.removes:
             if is_empty(body) and not is_empty(orelse):
                 stmt.test, body, orelse = _negated(stmt.test), orelse, []
@@ -199,7 +202,7 @@ class _Elimination:
         return [stmt]
 
     def loop(self, stmt: ast.For | ast.While, live: Live, around: _Around) -> list[ast.stmt]:
-        target, own = _NOTHING, _reads(stmt.iter if isinstance(stmt, ast.For) else stmt.test)
+        target, own = _NOTHING, self.reads(stmt.iter if isinstance(stmt, ast.For) else stmt.test)
         if isinstance(stmt, ast.For):
             target = _bound(stmt.target) or _NOTHING
         behind = frozenset(live)
@@ -236,7 +239,7 @@ class _Elimination:
         for handler in stmt.handlers:
             before = set(live)
             handlers.append(self.block(handler.body, before, outside))
-            caught |= before | (_reads(handler.type) if handler.type else _NOTHING)
+            caught |= before | (self.reads(handler.type) if handler.type else _NOTHING)
         orelse = self.block(stmt.orelse, live, outside)
         inside = _Around(outside.behind, outside.head, frozenset(caught))
         body = self.block(stmt.body, live, inside)
@@ -244,6 +247,13 @@ class _Elimination:
             stmt.body, stmt.orelse, stmt.finalbody = body or [ast.Pass()], orelse, final
             for handler, lines in zip(stmt.handlers, handlers, strict=True):
                 handler.body = lines or [ast.Pass()]
+
+    def reads(self, node: ast.AST) -> Names:
+        """The names in an expression or statement, which passes don't change until it goes."""
+        found = self.read.get(id(node))
+        if found is None:
+            found = self.read[id(node)] = node, _reads(node)
+        return found[1]
 
     def is_dead(self, name: str, live: Live) -> bool:
         return name not in live and name not in self.held
@@ -333,8 +343,8 @@ def _is_whole(value: ast.expr) -> bool:
     return isinstance(value, ast.Constant) and type(value.value) is int
 
 
-def _reads(*nodes: ast.AST) -> Names:
-    return frozenset().union(*map(asts.names, nodes))
+def _reads(node: ast.AST) -> Names:
+    return frozenset(asts.names(node))
 
 
 def _bound(target: ast.expr) -> Names | None:

@@ -8,7 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from srcgrad.ir import asts
-from srcgrad.transform.loops.facts.leaves import SIMPLE, Leaf, Leaves, Outline
+from srcgrad.transform.loops.facts.leaves import (
+    SIMPLE,
+    Leaf,
+    Leaves,
+    Outline,
+    leaves_of,
+    statements,
+)
 from srcgrad.transform.loops.facts.summaries import Summary, is_element
 from srcgrad.transform.loops.facts.uses import Uses
 
@@ -29,6 +36,8 @@ class Function:
         self.adjoints = set() if adjoints is None else adjoints  # names of the reverse sweep's own
         self._given = ndims or {}
         self._outline = outline or Outline(node.body, self.leaves.changes)
+        self.statements = list(statements(node.body))  # outer before inner
+        self._nodes = leaves_of(node.body)
         self.numbers: set[str] | None = None  # as `numbers` found them
 
     def again(self) -> Function:
@@ -38,15 +47,10 @@ class Function:
             return self
         return Function(self.node, self._given, self.adjoints, self.leaves, now)
 
-    @property
-    def statements(self) -> list[ast.stmt]:
-        """All statements, outer before inner."""
-        return self._outline.statements
-
     @cached_property
     def every_leaf(self) -> list[Leaf]:
         """The leaves of all statements."""
-        return [self.leaves.of(node) for node in self._outline.leaves]
+        return [self.leaves.of(node) for node in self._nodes]
 
     @cached_property
     def assignments(self) -> list[Leaf]:

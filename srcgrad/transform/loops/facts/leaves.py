@@ -190,18 +190,7 @@ class Leaves:
         return self.of_block((s,))
 
     def of_block(self, block: Iterable[ast.stmt]) -> list[Leaf]:
-        found: list[Leaf] = []
-        self._gather(block, found)
-        return found
-
-    def _gather(self, block: Iterable[ast.stmt], found: list[Leaf]) -> None:
-        for s in block:
-            if s.__class__ in SIMPLE or not is_compound(s):
-                found.append(self.of(s))
-                continue
-            found += map(self.of, heads(s))
-            self._gather(s.body, found)
-            self._gather(s.orelse, found)
+        return [self.of(node) for node in leaves_of(block)]
 
     def mentioned(self, s: ast.stmt) -> int:
         """The set of names in a statement."""
@@ -255,12 +244,12 @@ class Outline:
     unless a leaf was changed in place meanwhile."""
 
     def __init__(self, body: Block, changes: int) -> None:
-        self.statements: list[ast.stmt] = []  # outer before inner
-        self.leaves: list[ast.AST] = []
-        self._blocks: list[Block] = []  # kept alive, lest another get the identity of one
-        self._ends: list[tuple[int, int]] = []  # of each block by identity: where it ends
         self._changes = changes
-        self._block(body, True)
+        self._blocks: list[Block] = []  # kept alive, lest another get the identity of one
+        self._identities: list[int] = []  # of the blocks
+        self._inside: list[Block] = []  # what is in each
+        self._heads: list[ast.expr] = []
+        self._block(body)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Outline) and self._all() == other._all()
@@ -268,25 +257,33 @@ class Outline:
     __hash__ = None  # type: ignore[assignment]
 
     def _all(self) -> tuple[object, ...]:
-        return self._changes, self._ends, self.statements, self.leaves
+        return self._changes, self._identities, self._inside, self._heads
 
-    def _block(self, block: Block, seen: bool) -> None:
-        """`seen` says whether the leaves of a block are its own, not part of a larger one."""
+    def _block(self, block: Block) -> None:
+        self._blocks.append(block)
+        self._identities.append(id(block))
+        self._inside.append(block[:])
         for s in block:
-            self.statements.append(s)
             if s.__class__ in SIMPLE:
-                if seen:
-                    self.leaves.append(s)
                 continue
-            compound = is_compound(s)
-            if seen:
-                self.leaves += heads(s) if compound else (s,)
+            if is_compound(s):
+                self._heads += heads(s)
             for name in _BLOCKS:
                 inner = getattr(s, name, None)
                 if inner.__class__ is list:
-                    self._block(inner, seen and compound)
-        self._blocks.append(block)
-        self._ends.append((id(block), len(self.statements)))
+                    self._block(inner)
+
+
+def leaves_of(block: Iterable[ast.stmt]) -> list[ast.AST]:
+    """The simple statements of a block, the expressions in the heads of compound ones, and whole
+    statements of other kinds, in order."""
+    found: list[ast.AST] = []
+    for s in block:
+        if s.__class__ in SIMPLE or not is_compound(s):
+            found.append(s)
+        else:
+            found += (*heads(s), *leaves_of(s.body), *leaves_of(s.orelse))
+    return found
 
 
 def _shared(value: ast.expr) -> Iterator[str]:
@@ -325,4 +322,14 @@ def _shared(value: ast.expr) -> Iterator[str]:
                 yield from _shared(a)
 
 
-__all__ = ["SIMPLE", "First", "Leaf", "Leaves", "Outline", "heads", "is_compound", "statements"]
+__all__ = [
+    "SIMPLE",
+    "First",
+    "Leaf",
+    "Leaves",
+    "Outline",
+    "heads",
+    "is_compound",
+    "leaves_of",
+    "statements",
+]
