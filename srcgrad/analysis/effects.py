@@ -365,6 +365,9 @@ def surely_copies(facts: Facts, key: ir.Key) -> bool:
     return False
 
 
+_PARTS_OF_KEYS = (ty.Literal(None), ty.Other(type(...)), ty.Other(slice))  # newaxis, ... and :
+
+
 def surely_basic(facts: Facts, key: ir.Key) -> bool:
     """Whether a key has only integers, slices, Ellipsis and newaxis (views and elements)."""
     items = key.items if isinstance(key, ir.KeyTuple) else (key,)
@@ -375,8 +378,7 @@ def surely_basic(facts: Facts, key: ir.Key) -> bool:
         whole = (
             isinstance(t, ty.Number) and issubclass(t.cls, int | _integer()) and t.cls is not bool
         )
-        plain = t in (ty.Literal(None), ty.Other(type(...)), ty.Other(slice))
-        if not whole and not plain:
+        if not whole and t not in _PARTS_OF_KEYS:
             return False
     return True
 

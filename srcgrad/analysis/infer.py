@@ -110,7 +110,7 @@ class Inference(MemberTypes):
         new = t if old is None else ty.join(old, t)
         if self.widen and old is not None and new != old:
             new = ty.UNKNOWN
-        if new != old:
+        if new is not old and new != old:
             self.facts.types[name], self.changed = new, True
             self.early |= old is not None or name in self.facts.extents.missed
 

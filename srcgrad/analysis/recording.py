@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from srcgrad.analysis.effects import WRITES, may_hold_memory
 from srcgrad.analysis.record.again import SHAPE
@@ -94,8 +95,7 @@ def record(unit: Unit, names: Names) -> Recording:
 # ---- the flow of needs -----------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Writes:
+class _Writes(NamedTuple):
     """What a statement changes: the variables that it binds, the memory classes that it writes,
     and whether it calls a user's function."""
 

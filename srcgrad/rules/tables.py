@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import sys
 import threading
+from functools import cache
 
 import srcgrad.rules as package
 
@@ -29,14 +30,20 @@ def load(installed: bool = False) -> None:
         'elementwise'
     """
     with _lock:  # a thread that finds a table loaded finds all of its rules
-        for info in pkgutil.iter_modules(package.__path__):
-            if info.name in _loaded or info.name in _NOT_TABLES:
+        for name in _tables():
+            if name in _loaded:
                 continue
-            part = info.name.removeprefix("scipy_")  # `scipy_special` is for `scipy.special`
-            if part != info.name and not _is_there(f"scipy.{part}", installed):
+            part = name.removeprefix("scipy_")  # `scipy_special` is for `scipy.special`
+            if part != name and not _is_there(f"scipy.{part}", installed):
                 continue
-            importlib.import_module(f"srcgrad.rules.{info.name}")
-            _loaded.add(info.name)
+            importlib.import_module(f"srcgrad.rules.{name}")
+            _loaded.add(name)
+
+
+@cache
+def _tables() -> tuple[str, ...]:
+    names = (info.name for info in pkgutil.iter_modules(package.__path__))
+    return tuple(name for name in names if name not in _NOT_TABLES)
 
 
 def _is_there(module: str, installed: bool) -> bool:

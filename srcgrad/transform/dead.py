@@ -25,11 +25,7 @@ Live = set[str]
 Names = frozenset[str]
 _NOTHING: Names = frozenset()
 _LOOKS_AT_ALL = frozenset(("locals", "vars", "eval", "exec"))
-
-
 _ERRORS = "for its errors alone:"
-
-
 _ENDS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
@@ -322,18 +318,12 @@ def _effect(stmt: ast.Assign) -> list[ast.stmt]:
 
 def _counters(nodes: ByClass) -> Names:
     """Variables that are whole numbers throughout: adding to them writes no memory."""
-    counts: set[str] = set()
-    whole: Counter[str] = Counter()  # how often each is bound so that it is one
-    for node in nodes[ast.Assign]:
-        match node:
-            case ast.Assign(targets=[ast.Name(name)], value=value) if _is_whole(value):
-                counts.add(name)
-                whole[name] += 1
-    for node in nodes[ast.AugAssign] if counts else ():
-        if isinstance(node.target, ast.Name) and _is_whole(node.value):
-            whole[node.target.id] += 1
-    if not counts:
+    begun = [n.targets for n in nodes[ast.Assign] if _is_whole(n.value)]
+    added = [n.target for n in nodes[ast.AugAssign] if begun and _is_whole(n.value)]
+    if not begun:
         return _NOTHING
+    counts = Counter(t[0].id for t in begun if len(t) == 1 and isinstance(t[0], ast.Name))
+    whole = counts + Counter(t.id for t in added if isinstance(t, ast.Name))
     binds = Counter(n.id for n in nodes[ast.Name] if isinstance(n.ctx, ast.Store))
     binds.update(n.arg for n in nodes[ast.arg])
     return frozenset(name for name in counts if binds[name] == whole[name])

@@ -119,7 +119,9 @@ def _consumed(key: Any) -> int:
 
 
 def _is_ellipsis(key: Any) -> bool:
-    return (isinstance(key, Known) and key.value is ...) or key == Other(type(...))
+    if isinstance(key, Known):
+        return key.value is ...
+    return isinstance(key, Other) and key.cls is type(...)
 
 
 def _array(dtype: np.dtype[Any], dims: tuple[str, ...], items: tuple[Any, ...]) -> Type:

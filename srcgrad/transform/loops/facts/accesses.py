@@ -13,6 +13,7 @@ from srcgrad.transform.loops.facts.leaves import (
     Leaf,
     Leaves,
     Outline,
+    is_compound,
     leaves_of,
     statements,
 )
@@ -83,11 +84,14 @@ class Function:
     def is_plain(self, block: Iterable[ast.stmt]) -> bool:
         """Whether the summary of statements says all that they do."""
         for s in block:
-            if s.__class__ in SIMPLE:
-                plain = self.leaves.of(s).summary.plain
-            else:
-                plain = self.summary([s]).plain
-            if not plain:
+            if s.__class__ in SIMPLE or not is_compound(s):
+                if not self.leaves.of(s).summary.plain:
+                    return False
+                continue
+            parts = _parts(s)
+            if parts is None or not all(self.leaves.of(e).summary.plain for e in parts[0]):
+                return False
+            if not self.is_plain(parts[1]):
                 return False
         return True
 
@@ -99,24 +103,20 @@ class Function:
         return out
 
     def _sum(self, s: ast.stmt, out: Summary) -> None:
-        if s.__class__ in SIMPLE:
+        if s.__class__ in SIMPLE or not is_compound(s):
             out.take(self.leaves.of(s).summary)
             return
-        match s:
-            case ast.For(ast.Name(name), ast.Call(ast.Name("range"), args), body, []):
-                for a in args:
-                    out.take(self.leaves.of(a).summary)
-                out.assigned.add(name)
-                for inner in body:
-                    self._sum(inner, out)
-            case ast.If(test, body, orelse):
-                out.take(self.leaves.of(test).summary)
-                for inner in (*body, *orelse):
-                    self._sum(inner, out)
-            case ast.For() | ast.While():
-                out.plain = False
-            case _:
-                out.take(self.leaves.of(s).summary)
+        parts = _parts(s)
+        if parts is None:
+            out.plain = False
+            return
+        for e in parts[0]:
+            out.take(self.leaves.of(e).summary)
+        if isinstance(s, ast.For):
+            assert isinstance(s.target, ast.Name)
+            out.assigned.add(s.target.id)
+        for inner in parts[1]:
+            self._sum(inner, out)
 
     @cached_property
     def ndims(self) -> dict[str, int]:
@@ -243,6 +243,17 @@ class Function:
             name = f"{want}_{k}"
         self.taken.add(name)
         return name
+
+
+def _parts(s: ast.stmt) -> tuple[list[ast.expr], list[ast.stmt]] | None:
+    """The expressions in the head of a loop over a range or of a branch, and the statements in
+    it; None of other loops."""
+    match s:
+        case ast.For(ast.Name(), ast.Call(ast.Name("range"), args), body, []):
+            return args, body
+        case ast.If(test, body, orelse):
+            return [test], [*body, *orelse]
+    return None
 
 
 def _extents(shape: ast.expr, lengths: set[str]) -> int:

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from srcgrad.debug import debugging
 from srcgrad.errors import InternalError
@@ -30,8 +29,7 @@ _COMPOUND = (ast.If, ast.For, ast.While)
 _SHAPES = frozenset(("shape", "dtype", "ndim", "size"))
 
 
-@dataclass(frozen=True, slots=True)
-class First:
+class First(NamedTuple):
     """Of a statement or block: the names surely or maybe read before they are bound in it, those
     that are surely bound before; those of which some read follows no binding in the same block
     (`unsure`); and all that it mentions."""
