@@ -51,6 +51,15 @@ class Facts:
         return Extents(self.fn, self.types)
 
     @cached_property
+    def assigned(self) -> dict[str, list[ir.Assign]]:
+        """The assignments to each variable."""
+        found: dict[str, list[ir.Assign]] = {}
+        for stmt in ir.walk(self.fn.body):
+            if isinstance(stmt, ir.Assign):
+                found.setdefault(stmt.target.name, []).append(stmt)
+        return found
+
+    @cached_property
     def readers(self) -> dict[str, list[ir.Stmt]]:
         """The statements that read each variable."""
         found: dict[str, list[ir.Stmt]] = {}

@@ -38,7 +38,8 @@ def callback(text: Text, given: ir.Atom | ir.Star) -> ast.expr | None:
         return None
     t = text.facts.of(a)
     if not isinstance(t, ty.ClosureType) or isinstance(given, ir.Star):
-        if ty.holds_closure(t) or _may_be_nested(text.facts, a.name):
+        unsure = isinstance(t, ty.Unknown) and _may_be_nested(text.facts, a.name)
+        if unsure or ty.holds_closure(t):
             raise _refused(stmt)
         return None
     fn = t.fn
@@ -51,9 +52,7 @@ def callback(text: Text, given: ir.Atom | ir.Star) -> ast.expr | None:
 
 def _may_be_nested(facts: Facts, name: str, seen: frozenset[str] = frozenset()) -> bool:
     """Whether a variable may hold a nested function, one of several or one in a container."""
-    for stmt in ir.walk(facts.fn.body):
-        if not isinstance(stmt, ir.Assign) or stmt.target.name != name:
-            continue
+    for stmt in facts.assigned.get(name, ()):
         target, value = facts.targets.get(stmt.sid), stmt.value
         if isinstance(value, ir.Closure):
             return True
