@@ -34,7 +34,7 @@ def callback(text: Text, given: ir.Atom | ir.Star) -> ast.expr | None:
     target = text.facts.targets.get(stmt.sid)
     if not isinstance(target, Library | Uncharted | Constant | None):
         return None
-    if isinstance(target, Library) and target.entry.name.startswith("srcgrad."):
+    if isinstance(target, Library) and target.entry.name.startswith("srcgrad.runtime."):
         return None
     t = text.facts.of(a)
     if not isinstance(t, ty.ClosureType) or isinstance(given, ir.Star):
