@@ -300,3 +300,26 @@ def test_shapes_that_broadcast(fn: Any, shapes: tuple[int, int], n: int) -> None
     check(fn, x, u, 0.4, n, wrt=(0, 1, 2))
     for part, given in zip(sg.grad(fn, (0, 1))(x, u, 0.4, n), (x, u), strict=True):
         assert part.shape == given.shape
+
+
+def one_number_in_one_arm(a: Any, x: Any, n: int) -> Any:
+    y = a + x
+    if n > 5:
+        y = np.sin(x)
+    else:
+        x = y * 2.0
+    return -0.8 * np.sum(y) + np.sum(x)
+
+
+def a_part_of_it_before(a: Any, x: Any, n: int) -> Any:
+    v = a * np.tanh(x[::-1])
+    if n > 5:
+        x = v[::-1]
+    return v[-3] - 0.8 * np.sum(x)
+
+
+@pytest.mark.parametrize("n", [2, 7])
+@pytest.mark.parametrize("fn", [one_number_in_one_arm, a_part_of_it_before])
+def test_an_arm_that_leaves_one_number_for_an_array(fn: Any, n: int) -> None:
+    """The other arm begins with an array, so that behind both it is one."""
+    check(fn, 0.3, X, n, wrt=(0, 1))

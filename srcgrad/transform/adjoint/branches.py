@@ -83,7 +83,9 @@ class Branches(Calls):
                     self.start(name, name not in written, self.has_value(name, stmt))
                 else:
                     self.settle(name)
-                    self.full(name) if (a and b and a.thin != b.thin) else None
+                    # What the other arm begins with is an array.
+                    alike = a is not None and b is not None and a.thin == b.thin
+                    self.full(name) if not alike else None
                 self.out = outer
         merged: State = {}
         for name, a in after_first.items():
