@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -323,3 +324,66 @@ def a_part_of_it_before(a: Any, x: Any, n: int) -> Any:
 def test_an_arm_that_leaves_one_number_for_an_array(fn: Any, n: int) -> None:
     """The other arm begins with an array, so that behind both it is one."""
     check(fn, 0.3, X, n, wrt=(0, 1))
+
+
+@dataclass
+class Pair:
+    a: Any
+    b: Any
+
+
+class Held:
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a = a
+        self.b = b
+
+
+def in_lists(x: Any, y: Any, n: int) -> Any:
+    for _ in range(n):
+        parts = [x, y]
+        x, y = y * 2.0, x
+    return 0.7 * np.sum(np.sin(parts[0])) + 0.3 * np.sum(x) + 0.1 * np.sum(parts[1])
+
+
+def in_dicts(x: Any, y: Any, n: int) -> Any:
+    for _ in range(n):
+        parts = {"a": x, "b": [y, (x, y)]}
+        x, y = y * 2.0, x
+    return 0.7 * np.sum(np.sin(parts["a"])) + 0.3 * np.sum(x) + 0.1 * np.sum(parts["b"][1][1])
+
+
+def in_records(x: Any, y: Any, n: int) -> Any:
+    for _ in range(n):
+        parts = Pair(x, y)
+        x, y = y * 2.0, x
+    return 0.7 * np.sum(np.sin(parts.a)) + 0.3 * np.sum(x) + 0.1 * np.sum(parts.b)
+
+
+def in_objects(x: Any, y: Any, n: int) -> Any:
+    for _ in range(n):
+        parts = Held(x, y)
+        x, y = y * 2.0, x
+    return 0.7 * np.sum(np.sin(parts.a)) + 0.3 * np.sum(x) + 0.1 * np.sum(parts.b)
+
+
+def in_lists_that_are_left(x: Any, y: Any, n: int) -> Any:
+    for i in range(n):
+        parts = [x, y]
+        before = parts
+        if i == 1:
+            continue
+        x, y = y * 2.0, x
+        parts = [y, x]
+    return 0.7 * np.sum(np.sin(parts[0])) + 0.3 * np.sum(x) + 0.1 * np.sum(before[1])
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("shapes", [(3, 1), (1, 3), (3, 3)])
+@pytest.mark.parametrize(
+    "fn", [in_lists, in_dicts, in_records, in_objects, in_lists_that_are_left]
+)
+def test_containers_of_shapes_that_vary(fn: Any, shapes: tuple[int, int], n: int) -> None:
+    x, y = np.linspace(0.3, 0.7, shapes[0]), np.linspace(0.2, 0.9, shapes[1])
+    check(fn, x, y, n, wrt=(0, 1))
+    for part, given in zip(sg.grad(fn, (0, 1))(x, y, n), (x, y), strict=True):
+        assert part.shape == given.shape

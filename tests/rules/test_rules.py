@@ -124,6 +124,8 @@ def test_every_rule_has_a_sample_of_each_argument() -> None:
     for entry in _entries():
         reached = {p for point in entry.at for p in _differentiable(Sample(entry, point))}
         wanted = {p for p, formula in entry.vjps.items() if formula is not None}
+        if entry.target in (support.solution, support.solutions):
+            continue  # roots, which no differences of these tell: see test_root_finders.py
         if entry.target is np.clip and not takes(np.clip, "min"):  # since NumPy 2.1
             wanted -= {"min", "max"}
         missing += [f"{entry.name}: {p}" for p in sorted(wanted - reached)]

@@ -156,5 +156,9 @@ def may_vary(t: ty.Type) -> bool:
             return True
         case ty.Tuple(items):
             return any(map(may_vary, items))
+        case ty.List(item):
+            return item is None or may_vary(item)
+        case ty.Dict(parts) | ty.Object(_, parts):
+            return parts is None or any(may_vary(t) for _, t in parts)
         case _:
             return False

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import error
+from srcgrad.runtime.support.adjoints import error, zeros
 from srcgrad.runtime.support.elementwise import match, unbroadcast
 
 Value = Any  # a number, an array, or (nested) lists of them
@@ -64,6 +64,8 @@ def filled(parts: Value, like: Value) -> Value:
             parts = list(parts) if np.ndim(parts) else [parts] * len(like)
         made = [filled(p, x) for p, x in zip(parts, like, strict=True)]
         return tuple(made) if isinstance(like, tuple) else made
+    if np.asarray(like).dtype.kind == "O":  # a dict or an object, whose adjoint is one already
+        return parts
     return np.broadcast_to(parts, np.shape(like)) if np.shape(parts) != np.shape(like) else parts
 
 
@@ -74,6 +76,8 @@ def _zeros(like: Value) -> Value:
     if like is None:  # it holds nothing that has a derivative
         return None
     a = np.asarray(like)
+    if a.dtype.kind == "O":  # a dict or an object
+        return zeros(like)
     return np.zeros(a.shape, a.dtype if a.dtype.kind in "fc" else float)[()]
 
 

@@ -51,7 +51,7 @@ class Adjoints(Base):
         t = self.unit.type(name)
         unsure = not bound or (not at_hand and varies(self.unit, name))
         if unsure and self.module.backend != "numba":
-            adj.nothing = isinstance(t, ty.Array | ty.Unknown | ty.Tuple)
+            adj.nothing = not isinstance(t, ty.Number)
         nothing = syn.number(0.0 if isinstance(t, ty.Array) else None)
         self.emit(syn.assign(self.bar(name), nothing if adj.nothing else self.zero(name)))
 
