@@ -21,6 +21,11 @@ from srcgrad.transform import syntax as syn
 if TYPE_CHECKING:
     from srcgrad.transform.text import Text
 
+# Builtins that call none of the functions in a container that they are given.
+CALL_NOTHING = frozenset(
+    {"bool", "enumerate", "id", "isinstance", "len", "list", "reversed", "tuple", "type", "zip"}
+)
+
 
 def callback(text: Text, given: ir.Atom | ir.Star) -> ast.expr | None:
     """The function of Python for a nested one that the call being printed is given; None for all
@@ -39,7 +44,7 @@ def callback(text: Text, given: ir.Atom | ir.Star) -> ast.expr | None:
     t = text.facts.of(a)
     if not isinstance(t, ty.ClosureType) or isinstance(given, ir.Star):
         unsure = isinstance(t, ty.Unknown) and _may_be_nested(text.facts, a.name)
-        if unsure or ty.holds_closure(t):
+        if (unsure or ty.holds_closure(t)) and not _calls_nothing(stmt):
             raise _refused(stmt)
         return None
     fn = t.fn
@@ -48,6 +53,13 @@ def callback(text: Text, given: ir.Atom | ir.Star) -> ast.expr | None:
     parts = captured_parts(text.module, text.facts, a, fn.free, text.atom(a))
     made = _Lambda(name, fn, dict(zip(fn.free, parts, strict=True)))
     return made.written(text, keeps=not isinstance(target, Library))
+
+
+def _calls_nothing(stmt: ir.Stmt) -> bool:
+    fn = stmt.value.fn if isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Call) else None
+    if not isinstance(fn, ir.Global) or fn.root.kind != "builtins":
+        return False
+    return len(fn.path) == 1 and fn.path[0] in CALL_NOTHING
 
 
 def _may_be_nested(facts: Facts, name: str, seen: frozenset[str] = frozenset()) -> bool:
