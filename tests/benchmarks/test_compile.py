@@ -1,4 +1,4 @@
-"""How long it takes to make a derivative: run with `pytest tests/benchmarks --benchmark-enable`.
+"""How long it takes to make a derivative: `pytest -n 0 tests/benchmarks --benchmark-enable`.
 
 What is timed is the compiler: from the function to the text of its derivative, with tables loaded
 and types of library functions known, and nothing taken from a cache.

@@ -1,5 +1,5 @@
 """Compiled gradients beside their functions and adjoints written by hand, calls from Python, and
-how time grows with the length of a loop: `pytest tests/benchmarks --benchmark-enable`.
+how time grows with the length of a loop: `pytest -n 0 tests/benchmarks --benchmark-enable`.
 
 The table of docs/numba.md comes from `python docs/speed.py`, which has the functions."""
 
