@@ -101,7 +101,26 @@ class Containers(Places):
             assert isinstance(expr, ir.Method)
             self.emit(ast.Expr(self.module.support("copy_back", self.shadow(expr.obj), g)))
             return
+        if isinstance(target, Container) and target.name == "get":
+            assert isinstance(expr, ir.Method)
+            self.get_back(expr, g)
+            return
         raise self.no_rule(stmt, expr, Uncharted("this container method", ""))
+
+    def get_back(self, expr: ir.Method, g: ast.expr) -> None:
+        """`d.get(k, default)` of what may be written into: it has the item's own shadow, and what
+        is a number comes back by value."""
+        key, obj = self.primal(ir.unstar(expr.args[0])), self.primal(expr.obj)
+        found: list[ast.stmt] = []
+        if isinstance(expr.obj, ir.Var) and self.unit.is_active(expr.obj):
+            back = self.module.support("part_back", self.bar_node(expr.obj.name), key, g)
+            found.append(ast.Expr(back))
+        missing: list[ast.stmt] = []
+        if len(expr.args) > 1:
+            outer, self.out = self.out, missing
+            self.part_back(ir.unstar(expr.args[1]), g)
+            self.out = outer
+        self.out += syn.conditional(ast.Compare(key, [ast.In()], [obj]), found, missing)
 
     def takes_from_list(self, stmt: ir.Assign) -> bool:
         """`s = tape.pop()` of a number, from a list with a shadow."""

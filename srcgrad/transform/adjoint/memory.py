@@ -79,7 +79,8 @@ class Memory(Stores):
             case ir.Const() | ir.Global() | ir.Opaque():
                 return
             case _ if isinstance(target, Container | Construct):
-                self.container_memory(stmt, expr, target, g)
+                if not self.begins_anew(stmt):
+                    self.container_memory(stmt, expr, target, g)
             case _:
                 raise self.no_rule(stmt, expr, target)
 

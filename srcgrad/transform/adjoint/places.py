@@ -175,6 +175,12 @@ class Places(Adjoints):
         self.emit(syn.assign(kept, g))
         self.part_back(a, kept)
 
+    def begins_anew(self, stmt: ir.Assign) -> bool:
+        """Whether no derivative passes from what is read to an active target: `s = 0.0`."""
+        if isinstance(stmt.value, ir.Opaque):
+            return True
+        return not any(self.unit.is_active(v) for v in ir.reads(stmt))
+
     # ---- refusals ---------------------------------------------------------------------------
 
     def unsupported(

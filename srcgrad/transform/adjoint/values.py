@@ -44,7 +44,7 @@ class Values(Containers):
         """The target's adjoint is a value: take it, undo the binding, contribute."""
         name = stmt.target.name
         match expr:
-            case ir.Const() | ir.Global() | ir.Opaque():
+            case _ if self.begins_anew(stmt):
                 self.take(name, 0)
                 self.undo(stmt)
             case ir.Var():
