@@ -16,6 +16,7 @@ import numpy as np
 from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.rewrites.array_likes import is_list, makes_array
+from srcgrad.analysis.rewrites.decided import decided
 from srcgrad.analysis.targets import Container, Library, Uncharted
 from srcgrad.analysis.types import odd_arrays, probe, special_methods
 from srcgrad.analysis.types.atoms import atom_type
@@ -130,7 +131,7 @@ class Inference(MemberTypes):
             case ir.Var() | ir.Const() | ir.Global():
                 return self.atom(expr)
             case ir.Op(op, args):
-                return self.operator(op, args, stmt)
+                return self.flag(expr, self.operator(op, args, stmt))
             case ir.Call():
                 return self.call(expr, stmt)
             case ir.Method():
@@ -146,11 +147,16 @@ class Inference(MemberTypes):
                 return self.display(expr)
             case ir.Opaque():
                 text = type(expr.node).__name__ in ("JoinedStr", "BinOp")
-                return ty.Other(str) if text else ty.Number(bool)
+                return ty.Other(str) if text else self.flag(expr, ty.Number(bool))
             case ir.Closure(fn, free):
                 return ty.ClosureType(
                     fn, tuple(plain_dims(self.atom(a) or ty.UNKNOWN) for _, a in free)
                 )
+
+    def flag(self, test: ir.Expr, found: ty.Type | None) -> ty.Type | None:
+        """`has_mask = mask is not None` picks branches where the types decide it."""
+        known = decided(test, self.facts)
+        return found if known is None else ty.Literal(known)
 
     def known(self, a: ir.Atom) -> Any:
         """An argument for the prober: the constant itself where it is one."""

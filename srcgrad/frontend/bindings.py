@@ -44,6 +44,7 @@ class Bindings:
     walrus: bool = False
     suspended: list[ast.expr] = field(default_factory=list)  # yield and await
     loops: list[ast.AST] = field(default_factory=list)  # outermost loops
+    body: Sequence[ast.AST] = ()
 
     def is_local(self, name: str) -> bool:
         declared = name in self.global_names or name in self.nonlocal_names
@@ -85,7 +86,7 @@ def of_function(node: FunctionNode) -> Bindings:
 
 def of_block(block: Sequence[ast.AST]) -> Bindings:
     """The bindings made by some statements or expressions."""
-    found = Bindings()
+    found = Bindings(body=block)
     stack: _Stack = [(node, None) for node in reversed(block)]
     while stack:
         node, loop = stack.pop()
@@ -216,5 +217,65 @@ def is_settled(found: Bindings, name: str, place: Place | None) -> bool:
         return len(sites) == 1 and sites[0].loop is None
     around = next((lo for lo in found.loops if start(lo) <= place < end(lo)), None)
     return all(
-        site.place <= place and (site.loop is None or site.loop is not around) for site in sites
+        not (site.place > place and may_follow(found.body, place, site.place))
+        and (site.loop is None or site.loop is not around)
+        for site in sites
     )
+
+
+# ---- what may run after what ----
+
+
+def may_follow(block: Sequence[ast.AST], place: Place, later: Place) -> bool:
+    """Whether what stands at `later` may run after what stands at `place`, further up in the text;
+    what another round of a loop runs is left out.
+
+    >>> tree = ast.parse("if a:\\n    f\\n    return\\nelse:\\n    g\\nh")
+    >>> [may_follow(tree.body, (2, 4), later) for later in [(3, 4), (5, 4), (6, 0)]]
+    [True, False, False]
+    """
+    at = next((s for s in block if _holds(s, place)), None)
+    if at is None:
+        return True
+    if not _holds(at, later):
+        return not _leaves_from(at, place) and not any(
+            _always_leaves(s) for s in block if end(at) <= start(s) and end(s) <= later
+        )
+    for arm in _arms(at):
+        if any(_holds(s, place) for s in arm):
+            if any(_holds(s, later) for s in arm):
+                return may_follow(arm, place, later)
+            return not isinstance(at, ast.If)
+    return True
+
+
+def _holds(node: ast.AST, place: Place) -> bool:
+    return start(node) <= place <= end(node)
+
+
+def _arms(stmt: ast.AST) -> list[list[ast.stmt]]:
+    """The blocks that are left only by their ends and by leaving the function."""
+    match stmt:
+        case ast.If(body=body, orelse=orelse):
+            return [body, orelse]
+        case ast.With(body=body):
+            return [body]
+        case _:
+            return []
+
+
+def _leaves_from(stmt: ast.AST, place: Place) -> bool:
+    """Whether a statement, run on from a place in it, always leaves the function."""
+    if not isinstance(stmt, ast.If):
+        return isinstance(stmt, ast.Return | ast.Raise)
+    for arm in _arms(stmt):
+        for k, s in enumerate(arm):
+            if _holds(s, place):
+                return _leaves_from(s, place) or any(map(_always_leaves, arm[k + 1 :]))
+    return False
+
+
+def _always_leaves(stmt: ast.AST) -> bool:
+    if isinstance(stmt, ast.If):
+        return all(any(map(_always_leaves, arm)) for arm in _arms(stmt))
+    return isinstance(stmt, ast.Return | ast.Raise)

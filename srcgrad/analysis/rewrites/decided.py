@@ -32,6 +32,8 @@ def decided(test: ir.Expr, facts: Facts) -> bool | None:
     match test:
         case ir.Op("is" | "is_not" as op, (a, b)):
             return _is_same(facts.of(a), facts.of(b), op == "is")
+        case ir.Op("eq" | "ne" | "in" | "not_in" | "not" as op, args):
+            return _of_literals(op, [facts.of(a) for a in args])
         case ir.Var():
             t = facts.of(test)
             return bool(t.value) if isinstance(t, ty.Literal) else None
@@ -41,23 +43,39 @@ def decided(test: ir.Expr, facts: Facts) -> bool | None:
             return None
 
 
-def _is_none(a: ty.Type, b: ty.Type, positive: bool) -> bool | None:
-    """`a is b` (or `is not`) where one is None."""
+def _is_one(a: ty.Type, b: ty.Type, positive: bool) -> bool | None:
+    """`a is b` (or `is not`) where one is None, True or False."""
     for x, y in ((a, b), (b, a)):
-        if x == ty.Literal(None):
-            if y == ty.Literal(None):
-                return positive
-            sure = ty.Number | ty.Array | ty.Tuple | ty.List | ty.Dict | ty.Static | ty.Literal
-            if isinstance(y, sure | ty.ClosureType):
-                return not positive
+        if not isinstance(x, ty.Literal) or isinstance(x.value, str):
+            continue
+        if isinstance(y, ty.Literal):
+            return (x.value is y.value) is positive
+        if isinstance(y, ty.Number):
+            return None if y.cls is bool and x.value is not None else not positive
+        sure = ty.Array | ty.Tuple | ty.List | ty.Dict | ty.Static
+        if isinstance(y, sure | ty.ClosureType):
+            return not positive
     return None
 
 
 def _is_same(a: ty.Type, b: ty.Type, positive: bool) -> bool | None:
-    """`a is b` of functions that are known, or where one is None."""
+    """`a is b` of functions that are known, or where one is None, True or False."""
     if isinstance(a, ty.Static) and isinstance(b, ty.Static):
         return (a == b) is positive
-    return _is_none(a, b, positive)
+    return _is_one(a, b, positive)
+
+
+def _of_literals(op: str, types: list[ty.Type]) -> bool | None:
+    """An operator whose operands are all known when compiling: `method in ("mean", "sum")`."""
+    match op, types:
+        case "not", [ty.Literal(a)]:
+            return not a
+        case "eq" | "ne", [ty.Literal(a), ty.Literal(b)]:
+            return (a == b) is (op == "eq")
+        case "in" | "not_in", [ty.Literal(a), ty.Tuple(items)]:
+            if all(isinstance(t, ty.Literal) for t in items):
+                return (ty.Literal(a) in items) is (op == "in")
+    return None
 
 
 class _Test:
@@ -85,7 +103,7 @@ class _Test:
         a, b = self.type_of(left), self.type_of(right)
         if isinstance(op, ast.Is | ast.IsNot):
             if a is not None and b is not None:
-                return _is_none(a, b, isinstance(op, ast.Is))
+                return _is_one(a, b, isinstance(op, ast.Is))
             one, two = self.class_of(left), self.named(right)
             if one is None or not isinstance(two, type):
                 return None
