@@ -50,6 +50,7 @@ class Compiled:
     name: str
     globals: list[Dependency] = field(default_factory=list)
     program: Any = None
+    functions: list[Any] = field(default_factory=list)  # that it was made from
     requires: list[Any] = field(default_factory=list)  # derivatives that were seen through
     rules: dict[CodeType, str] = field(default_factory=dict)  # the users' rules that it calls
     backend: Any = None  # the module that compiles it, if one does
@@ -168,7 +169,7 @@ def _taken(answer: warm.Answer, backend: str) -> Compiled:
     module = loader.load(answer.label, answer.text, answer.objects)
     return Compiled(
         answer.text, module, getattr(module, answer.name), answer.name, answer.known,
-        backend=compiler, file=answer.file, lines=answer.lines, injected=answer.objects,
-        kept=answer.kept,
+        functions=answer.functions, backend=compiler, file=answer.file, lines=answer.lines,
+        injected=answer.objects, kept=answer.kept,
         digests=frozen.digests(p.value for p, _ in answer.known) if backend == "numba" else {},
     )  # fmt: skip

@@ -20,6 +20,19 @@ from srcgrad.frontend.namespace import Namespace, held
 from srcgrad.ir import types as ty
 from srcgrad.ir.outside import MISSING, NAMES, member
 
+_LIBRARIES = frozenset(
+    (
+        "builtins",
+        "cmath",
+        "functools",
+        "itertools",
+        "math",
+        "numpy",
+        "operator",
+        "scipy",
+        "srcgrad",
+    )
+)
 _OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 
 
@@ -80,7 +93,30 @@ def is_current(place: Place, known: ty.Type, now: Any) -> bool:
         return True
     if isinstance(known, ty.Static) or place.value is MISSING or now is MISSING:
         return False
+    if now is not place.value and isinstance(known, ty.Object) and counts_by_itself(known.cls):
+        return False
     return value_type(now) == known
+
+
+def counts_by_itself(cls: type) -> bool:
+    """Whether more of an object counts than its class: it can be called, and may have a rule; or
+    it is a library's (a frozen distribution, a derivative), which the compiler knows how to read.
+
+    >>> from fractions import Fraction
+    >>> counts_by_itself(Fraction), counts_by_itself(np.poly1d)
+    (False, True)
+    """
+    return any("__call__" in vars(base) for base in cls.__mro__) or is_library_class(cls)
+
+
+def is_library_class(cls: type) -> bool:
+    """Whether a class, or one that it is derived from, is srcgrad's or of a library it knows."""
+    return any(is_library(base.__module__) for base in cls.__mro__ if base is not object)
+
+
+def is_library(module: str) -> bool:
+    """Whether a module is of a library that srcgrad has rules for, or its own."""
+    return module.partition(".")[0] in _LIBRARIES
 
 
 @dataclass(frozen=True)

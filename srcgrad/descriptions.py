@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 
 from srcgrad.analysis.types.typeof import value_type
+from srcgrad.dependencies import is_library, is_library_class
 from srcgrad.errors import shown_file
 from srcgrad.frontend import source
 from srcgrad.frontend.parsed import lines_of
 from srcgrad.ir import types as ty
 from srcgrad.ir.outside import MISSING
+from srcgrad.runtime.loader import untagged
 
 Described = list[Any]
-_LIBRARIES = frozenset(
-    ("builtins", "cmath", "functools", "itertools", "math", "numpy", "operator", "scipy")
-)
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -46,8 +45,8 @@ def function(fn: Any) -> Described:
     found = source.read(fn)
     defaults = [fn.__defaults__ or (), sorted((fn.__kwdefaults__ or {}).items())]
     return [
-        fn.__module__, fn.__qualname__, shown_file(found.file), fn.__code__.co_firstlineno,
-        found.digest, repr(_plain(defaults)), repr(fn.__annotations__),
+        untagged(fn.__module__), fn.__qualname__, shown_file(found.file),
+        fn.__code__.co_firstlineno, found.digest, repr(_plain(defaults)), repr(fn.__annotations__),
         list(fn.__code__.co_freevars),
     ]  # fmt: skip
 
@@ -55,7 +54,7 @@ def function(fn: Any) -> Described:
 def of_class(cls: type) -> Described:
     """A class by its place, the names that it and its bases have, and the files they are in: what
     is looked up in a class is more than the methods that are found."""
-    bases = [base for base in cls.__mro__ if not _is_library(base.__module__)]
+    bases = [base for base in cls.__mro__ if not is_library(base.__module__)]
     if any(reached(base.__module__, base.__qualname__) is not base for base in bases):
         raise Indescribable
     return [
@@ -72,10 +71,6 @@ def _file_of(cls: type) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _is_library(module: str) -> bool:
-    return module.partition(".")[0] in _LIBRARIES
-
-
 def _plain(value: Any) -> Any:
     """A value whose repr says all of it."""
     if isinstance(value, tuple | list):
@@ -90,9 +85,12 @@ def known_type(value: Any) -> ty.Type:
 
 
 def described(value: Any, known: ty.Type) -> Described:
-    """What a name from outside means: a function by its name and source, the rest by its type."""
+    """What a name from outside means: a function by its name and source, a derivative by what it
+    is of, the rest by its type."""
     if value is MISSING:
         return ["missing"]
+    if isinstance(known, ty.Object) and is_library_class(known.cls):
+        return _derivative(value)
     return _static(value) if isinstance(known, ty.Static) else ["type", of_type(known)]
 
 
@@ -109,12 +107,23 @@ def _static(value: Any) -> Described:
     raise Indescribable
 
 
+def _derivative(value: Any) -> Described:
+    """A derivative by its function and how it was asked for; other objects of libraries have
+    no description."""
+    parts = getattr(type(value), "__srcgrad_parts__", None)
+    if parts is None:
+        raise Indescribable
+    fn, *options = parts(value)
+    of = _static(fn) if isinstance(fn, FunctionType) else _derivative(fn)
+    return ["derivative", *of, repr(_plain(options))]
+
+
 def _library(value: Any) -> Described | None:
     """An object of a library by its place there, or by the object whose method it is."""
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     home = str(getattr(value, "__module__", None)).removeprefix("_")  # `_operator`
     for module, found in ((home, name), *_usual_places(value)):
-        if _is_library(module) and reached(module, str(found)) is value:
+        if is_library(module) and reached(module, str(found)) is value:
             return ["library", module, found]
     if isinstance(value, BuiltinFunctionType | MethodType):
         of = _library(value.__self__)  # `np.add.at`, `scipy.stats.norm.logpdf`

@@ -366,6 +366,11 @@ class GradFunction(Derivative, Generic[P]):
         bound = self._fn.__get__(obj, owner)
         return _rebuild(bound, self._mode, self._wrt, self._settings())
 
+    def __srcgrad_parts__(self) -> tuple[Any, ...]:
+        """The function, and how the derivative was asked for."""
+        settings = [v for _, v in sorted(self._settings().items())]
+        return self._fn, self._mode, self._wrt, *settings, *self._options.items()
+
     def _settings(self) -> dict[str, Any]:
         return {
             "has_aux": self._aux, "backend": self._backend, "specialize": self._specialize,

@@ -71,9 +71,9 @@ def _compiled(request: Request, scopes: Sequence[Mapping[Hashable, Entry]]) -> C
     made = loader.load(label, text, objects)
     known = relied.of(program, request.fn)
     return Compiled(
-        text, made, getattr(made, name), name, known, program, list(program.requires),
-        module.rules,
-        backend, tree, file=fn.loc.file, label=label, injected=objects,
+        text, made, getattr(made, name), name, known, program,
+        [fn.fn for fn in program.lowered], list(program.requires), module.rules, backend, tree,
+        file=fn.loc.file, label=label, injected=objects,
         digests=frozen.digests(place.value for place, _ in known) if backend is not None else {},
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ from srcgrad.descriptions import (
     reached,
 )
 from srcgrad.errors import SourceUnavailable
-from srcgrad.frontend.namespace import Cells, Namespace, cells_by_name, held
+from srcgrad.frontend.namespace import Cells, Handed, Namespace, around, cells_by_name, held
 from srcgrad.ir import frozen
 from srcgrad.ir import types as ty
 from srcgrad.rules import custom
@@ -67,6 +67,7 @@ class Answer:
     name: str  # of the function in it
     known: list[Dependency]
     objects: dict[str, Any]  # that the module is handed
+    functions: list[Any]  # that it was made from
     lines: dict[int, tuple[str, int]]  # of the text, and files and lines behind them
     file: str  # of the primal
 
@@ -125,13 +126,13 @@ def find(asked: str, request: Request) -> Answer | None:
             if _meaning(place, known_type(place.value), functions, request.backend) != as_it_was:
                 return None
             known.append((place, known_type(place.value)))
-        objects = {name: Cells(cells_by_name(functions[k])) for name, k in meta["objects"]}
+        objects = {name: _cells(functions, *where) for name, where in meta["objects"]}
     except (Indescribable, SourceUnavailable, KeyError, TypeError, ValueError):
         return None
     files = [fn.__code__.co_filename for fn in functions]
     lines = {ours: (files[k], line) for ours, k, line in meta["lines"]}
     kept = (asked, *record)
-    return Answer(kept, label, text, meta["name"], known, objects, lines, files[0])
+    return Answer(kept, label, text, meta["name"], known, objects, functions, lines, files[0])
 
 
 def keep(asked: str, request: Request, made: Compiled) -> Kept | None:
@@ -154,16 +155,15 @@ def receive(records: Iterable[Kept]) -> None:
 
 
 def _meta(request: Request, made: Compiled) -> dict[str, Any]:
-    if made.requires or made.rules or made.used_rules():
+    parts = list(_with_required(made))
+    if any(part.rules or part.used_rules() for part in parts):
         raise Indescribable
-    lowered = [fn.fn for fn in made.program.lowered]
-    functions = list({id(fn): fn for fn in (_target(request), *lowered)}.values())
+    functions = _written(_target(request), parts)
     places = []
-    for place, known in made.globals:
-        if is_of_function(place) and place.obj in functions:
-            continue  # the functions themselves are described
-        meaning = _meaning(place, known, functions, request.backend)
-        places.append([_root(functions, place), list(place.path), meaning])
+    for place, known in (dependency for part in parts for dependency in part.globals):
+        if not _follows(place, functions, parts):
+            meaning = _meaning(place, known, functions, request.backend)
+            places.append([_root(functions, place), list(place.path), meaning])
     return {
         "name": made.name,
         "functions": [[_where(functions, k), function(fn)] for k, fn in enumerate(functions)],
@@ -171,6 +171,47 @@ def _meta(request: Request, made: Compiled) -> dict[str, Any]:
         "objects": [[name, _of_cells(functions, v)] for name, v in made.injected.items()],
         "lines": _lines(functions, made),
     }
+
+
+def _with_required(made: Compiled) -> Iterator[Compiled]:
+    """A derivative and those that it was seen through to: their texts follow from the sources and
+    meanings that they were made from, so they are described by these alone."""
+    yield made
+    for inner in made.requires:
+        yield from _with_required(inner)
+
+
+def _written(target: Any, parts: Sequence[Compiled]) -> list[Any]:
+    """The functions that stand in a file, the one that is differentiated first.
+
+    Raises: Indescribable for one written inside a function that is not among them.
+    """
+    every = {id(fn): fn for fn in (target, *(fn for part in parts for fn in part.functions))}
+    found = [target]
+    for fn in every.values():
+        if fn is not target and around(fn) is None and not _is_generated(fn.__module__, parts):
+            found.append(fn)
+    for fn in every.values():
+        outer = around(fn)
+        if fn is not target and outer is not None and outer not in every.values():
+            raise Indescribable
+    return found
+
+
+def _is_generated(module: str, parts: Sequence[Compiled]) -> bool:
+    return any(module == part.module.__name__ for part in parts[1:])
+
+
+def _follows(place: Place, functions: Sequence[Any], parts: Sequence[Compiled]) -> bool:
+    """Whether what a place holds follows from what is described already."""
+    if _is_generated(place.module, parts):
+        return True
+    if is_of_function(place):
+        fn = place.obj
+        own = isinstance(fn, FunctionType)
+        return own and (fn in functions or _is_generated(fn.__module__, parts) or bool(around(fn)))
+    made = (d for part in parts if part.program for d in part.program.derivatives.values())
+    return isinstance(place.obj, Handed) and any(place.value is d for d in made)
 
 
 def _lines(functions: list[Any], made: Compiled) -> list[tuple[int, int, int]]:
@@ -183,14 +224,18 @@ def _lines(functions: list[Any], made: Compiled) -> list[tuple[int, int, int]]:
 
 
 def _where(functions: list[Any], k: int) -> Described:
-    """How another process finds a function: by its name, or as what a closure captured."""
+    """How another process finds a function: by its name, as what a closure captured, or as a
+    global that a function before it reads."""
     fn = functions[k]
     if k == 0 or reached(fn.__module__, fn.__qualname__) is fn:
         return [fn.__module__, fn.__qualname__]
     for n, other in enumerate(functions[:k]):
         for name, cell in cells_by_name(other).items():
             if cell.cell_contents is fn:
-                return [n, name]
+                return ["cell", n, name]
+        for name in other.__code__.co_names:
+            if other.__globals__.get(name) is fn:
+                return ["global", n, name]
     raise Indescribable
 
 
@@ -200,11 +245,14 @@ def _functions(target: FunctionType, known: list[Any]) -> list[Any]:
     Raises: Indescribable when one is not what it was.
     """
     found: list[Any] = [target]
-    for (home, name), as_it_was in known[1:]:
-        captured = (
-            cells_by_name(found[home])[name].cell_contents if isinstance(home, int) else None
-        )
-        fn = reached(home, name) if captured is None else captured
+    for where, as_it_was in known[1:]:
+        match where:
+            case ["cell", n, name]:
+                fn = cells_by_name(found[n])[name].cell_contents
+            case ["global", n, name]:
+                fn = found[n].__globals__[name]
+            case [module, name]:
+                fn = reached(module, name)
         if function(fn) != as_it_was:
             raise Indescribable
         found.append(fn)
@@ -229,12 +277,21 @@ def _root(functions: list[Any], place: Place) -> Described:
     raise Indescribable
 
 
-def _of_cells(functions: list[Any], value: Any) -> int:
-    """The function whose captured variables are meant."""
+def _of_cells(functions: list[Any], value: Any) -> Described:
+    """The function whose captured variables are meant; and the name under which it has them, where
+    it is one of a generated module that was handed those of another."""
     for k, fn in enumerate(functions):
         if isinstance(value, Cells) and value == Cells(cells_by_name(fn)):
-            return k
+            return [k]
+        for name in fn.__code__.co_names if isinstance(value, Cells) else ():
+            if fn.__globals__.get(name) is value:
+                return [k, name]
     raise Indescribable
+
+
+def _cells(functions: list[Any], k: int, *name: str) -> Any:
+    fn = functions[k]
+    return fn.__globals__[name[0]] if name else Cells(cells_by_name(fn))
 
 
 def _place(functions: list[Any], root: Described, path: tuple[str, ...]) -> Place:
@@ -242,8 +299,8 @@ def _place(functions: list[Any], root: Described, path: tuple[str, ...]) -> Plac
     match root:
         case ["globals", k]:
             holder = Namespace(functions[k].__globals__)
-        case ["cells", k]:
-            holder = Cells(cells_by_name(functions[k]))
+        case ["cells", where]:
+            holder = _cells(functions, *where)
         case ["class", module, name]:
             holder = reached(module, name)
     module = root[1] if root[0] == "module" else ""

@@ -494,3 +494,80 @@ def test_arrays_that_numba_froze(
     held = getattr(module, array)
     (held[0] if isinstance(held, tuple) else held)[0] = 5.0
     assert df(1.0) == sg.grad(getattr(module, function), backend="numba")(1.0) == after
+
+
+BY_ITSELF = """
+import numpy as np
+import srcgrad as sg
+from scipy import stats
+
+def square(x): return x * x
+def cube(x): return x * x * x
+
+class Act:
+    def __call__(self, x): return 3.0 * x
+
+HELD = None
+def calls(x): return HELD(x)
+def density(x): return HELD.logpdf(x)
+def capture(held):
+    def f(x): return held(x)
+    def put(other):
+        nonlocal held
+        held = other
+    return f, put
+"""
+
+
+@pytest.mark.parametrize(
+    ("function", "objects", "expected"),
+    [
+        ("calls", ["sg.grad(square)", "sg.grad(cube)"], [2.0, 3.0]),
+        ("calls", ["sg.grad(cube)", "sg.grad(sg.grad(cube))"], [3.0, 6.0]),
+        ("calls", ["sg.hessian(cube)", "sg.hessian(square)"], [6.0, 0.0]),
+        ("calls", ["sg.jacobian(square)", "sg.jacobian(cube)"], [2.0, 3.0]),
+        ("calls", ["np.poly1d([1.0, 0.0])", "np.poly1d([4.0, 0.0])"], [1.0, 4.0]),
+        ("density", ["stats.norm(0.0, 2.0)", "stats.norm(1.5)"], [-0.125, 1.0]),
+        ("density", ["stats.norm(0.0, 2.0)", "stats.cauchy(0.0, 1.0)"], [-0.125, -0.8]),
+    ],
+)
+def test_an_object_whose_class_does_not_say_all(
+    place: Place, function: str, objects: list[str], expected: list[float]
+) -> None:
+    """Derivatives, frozen distributions: another in the same place is of the same class."""
+    module = place.module(BY_ITSELF)
+    f = getattr(module, function)
+    df, tangent = sg.grad(f), sg.jvp(f)
+    made = [eval(text, vars(module)) for text in objects]
+    for held, slope in [*zip(made, expected, strict=True)] * 2:
+        module.HELD = held
+        assert df(0.5) == pytest.approx(slope)
+        assert tangent(1.0, 0.5)[1] == pytest.approx(slope)
+
+
+def test_a_captured_derivative_that_is_another(place: Place) -> None:
+    module = place.module(BY_ITSELF)
+    f, put = module.capture(sg.grad(module.square))
+    df = sg.grad(f)
+    assert df(0.5) == 2.0
+    put(sg.grad(module.cube))
+    assert df(0.5) == 3.0
+
+
+def test_an_object_that_can_be_called_and_has_a_rule(place: Place) -> None:
+    module = place.module(BY_ITSELF)
+    module.HELD = ruled = module.Act()
+    df = sg.grad(module.calls)
+    assert df(0.5) == 3.0
+
+    @sg.rule(ruled)
+    def act_rule(g, out, x):
+        return 100.0 * g
+
+    assert df(0.5) == 100.0
+    module.HELD = module.Act()
+    assert df(0.5) == 3.0
+    with sg.override({module.HELD: lambda g, out, x: 7.0 * g}):
+        assert df(0.5) == 7.0
+        module.HELD = module.Act()
+        assert df(0.5) == 3.0

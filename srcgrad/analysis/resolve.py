@@ -108,6 +108,7 @@ class Program:
         self._lexical: dict[int, tuple[Any, Mapping[Hashable, Entry]]] = {}
         self.reverses = False  # are moves between memory reversed by the source of their helpers
         self.checkpoints = True  # are loops marked by `checkpointed` run again from snapshots
+        self.derivatives: dict[Any, Any] = {}  # made inside: what `grad(h)` gave, once for each h
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.reruns = False  # definitions may be run again in the reverse sweep rather than taped
         self.inlines = False  # statements of small functions stand where these are called

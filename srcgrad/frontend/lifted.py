@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import ast
 import copy
-import itertools
+import hashlib
 import keyword
 import linecache
 import types
 from dataclasses import dataclass
 
 from srcgrad.frontend.bindings import FunctionNode, names_in
+from srcgrad.frontend.namespace import lifted_from
 from srcgrad.frontend.scope import Nested, Scope
-
-_count = itertools.count(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,12 +106,14 @@ def _compiled(made: ast.stmt, name: str, nested: Written) -> types.FunctionType:
         params = ast.arguments([ast.arg(n) for n in used], [], None, [], [], None, [])
         made = ast.FunctionDef("around", params, [made], [])
     text = ast.unparse(ast.fix_missing_locations(made)) + "\n"
-    file = f"<{name} in {around.__qualname__} {next(_count)}>"
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]  # no two texts may have one file
+    file = f"<{name} in {around.__qualname__} {digest}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     code = _code_of(compile(text, file, "exec"), name)
     closure = tuple(cells[n] for n in code.co_freevars)
     fn = types.FunctionType(code, around.__globals__, name, None, closure)
     fn.__module__ = around.__module__
+    lifted_from(fn, around)
     return fn
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import builtins
 from collections import ChainMap
 from collections.abc import Mapping
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
+from weakref import WeakKeyDictionary
+
+_AROUND: WeakKeyDictionary[FunctionType, FunctionType] = WeakKeyDictionary()
 
 
 class Namespace:
@@ -69,6 +72,19 @@ class Cells:
 def cells_by_name(fn: Any) -> dict[str, CellType]:
     """The variables that a closure captured."""
     return dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
+
+
+def lifted_from(fn: FunctionType, outer: FunctionType) -> None:
+    """Note that a function is one written inside another, whose text says what it is."""
+    _AROUND[fn] = outer
+
+
+def around(fn: Any) -> FunctionType | None:
+    """The function in which one is written that was made one of a module; None for others.
+
+    >>> around(around)
+    """
+    return _AROUND.get(fn)
 
 
 def outside(fn: Any) -> Mapping[str, Any]:

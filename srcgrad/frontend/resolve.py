@@ -164,10 +164,13 @@ def cells_of(fn: Any, session: Session) -> dict[str, Global | None]:
 
 
 def settle(session: Session, found: Global) -> Global:
-    """The path to use for a global: modules by their own name, NumPy's functions by NumPy's."""
+    """The path to use for a global: modules by their own name, NumPy's functions by NumPy's, what
+    a module was handed as in that module."""
     value = found.value
     if isinstance(value, ModuleType):
         return module_path(value) or found
+    if isinstance(value, Cells | Handed | Namespace):  # a generated module was handed it
+        return Global(Root("namespace", found.path[-1], value), (), value)
     if isinstance(value, _FUNCTION_LIKE):
         name = found.path[-1]
         if getattr(value, "__name__", None) == name or _imported_as(session, name):

@@ -3,14 +3,13 @@ has a rule, or no source."""
 
 from __future__ import annotations
 
+import hashlib
 import inspect
-import itertools
 import linecache
 import types
 from typing import Any
 
 _P = inspect.Parameter
-_count = itertools.count(2)
 
 
 def stand_in(target: Any, signature: inspect.Signature, skip: int = 0) -> types.FunctionType:
@@ -38,21 +37,13 @@ def stand_in(target: Any, signature: inspect.Signature, skip: int = 0) -> types.
             given.append(_argument(p))
     head = str(inspect.Signature(shown))
     text = f"def {label}{head}:\n    return {label}({', '.join(given)})\n"
-    file = f"<{label}>"
-    while _other_lines(file, text):
-        file = f"<{label} {next(_count)}>"
+    file = f"<{label} {hashlib.sha256(text.encode()).hexdigest()[:8]}>"  # one text, one name
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), namespace)
     made: types.FunctionType = namespace[label]
     namespace[label] = target
     made.__srcgrad_stands_for__ = getattr(target, "__wrapped__", target)  # type: ignore[attr-defined]
     return made
-
-
-def _other_lines(file: str, text: str) -> bool:
-    """Whether a name is that of another stand-in."""
-    known = linecache.cache.get(file)
-    return known is not None and list(known[2]) != text.splitlines(True)  # type: ignore[misc]
 
 
 class _Named:

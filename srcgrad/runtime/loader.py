@@ -12,6 +12,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import os
+import re
 import sys
 import threading
 from collections import OrderedDict
@@ -84,6 +85,15 @@ def _tag(objects: Mapping[str, Any]) -> str:
         return ""
     key = repr(sorted((name, id(value)) for name, value in objects.items()))
     return "__" + hashlib.sha256(key.encode()).hexdigest()[:16]
+
+
+def untagged(module: str) -> str:
+    """The name of a generated module without what tells it apart in this process.
+
+    >>> untagged("srcgrad.generated.f_0123456789abcdef__0123456789abcdef")
+    'srcgrad.generated.f_0123456789abcdef'
+    """
+    return re.sub("__[0-9a-f]{16}$", "", module) if module.startswith(f"{PACKAGE}.") else module
 
 
 def _is_being_made(module: ModuleType) -> bool:

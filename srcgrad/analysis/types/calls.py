@@ -99,7 +99,7 @@ class CallTypes(DerivativeTypes):
             self.target(stmt, Uncharted("a frozen distribution", "its method has no rule"))
             return ty.UNKNOWN
         derives = isinstance(fn, ty.Object) and hasattr(fn.cls, "__srcgrad_derivative__")
-        if isinstance(fn, ty.Object) and not derives:
+        if isinstance(fn, ty.Object) and not derives and not self.is_ruled(expr.fn):
             method = getattr(fn.cls, "__call__", None)  # noqa: B004 - the method itself is meant
             if inspect.isfunction(method):
                 args = (expr.fn, *expr.args)
@@ -121,6 +121,11 @@ class CallTypes(DerivativeTypes):
             self.target(stmt, Uncharted("a function that is not known when compiling", ""))
             return ty.UNKNOWN
         return self.call_value(stmt, value, expr.args, expr.kwargs, expr.fn)
+
+    def is_ruled(self, fn: ir.Atom) -> bool:
+        """Whether an object from outside has a rule of a user's, which stands for its call."""
+        entry = self.rule(fn.value) if isinstance(fn, ir.Global) else None
+        return entry is not None and entry.given
 
     def recurse(self, stmt: ir.Stmt, expr: ir.Call) -> ty.Type | None:
         """A nested function calls itself: what it captured is passed on."""

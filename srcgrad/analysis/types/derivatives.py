@@ -56,7 +56,7 @@ class DerivativeTypes(ObjectTypes):
         options = {str(k): v.value for k, v in named.items()}
         of = None if nested is None else nested.written
         key = id(maker), id(of), repr(values), repr(sorted(options.items()))
-        table = self.program.__dict__.setdefault("_derivatives", {})
+        table = self.program.derivatives
         if key not in table:
             if nested is None:
                 table[key] = maker(*values, **options)
