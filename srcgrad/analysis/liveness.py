@@ -23,6 +23,7 @@ class Liveness:
     before: dict[int, Live] = field(default_factory=dict)
     after: dict[int, Live] = field(default_factory=dict)
     heads: dict[int, Live] = field(default_factory=dict)  # at the head of each loop
+    own: dict[int, tuple[Live, Live]] = field(default_factory=dict)  # read and bound, by statement
 
     def block(self, block: ir.Block, out: Live, loop: tuple[Live, Live], caught: Live) -> Live:
         """`loop` are the variables live behind the loop around and at its head; `caught` those of
@@ -34,7 +35,13 @@ class Liveness:
         return out
 
     def stmt(self, stmt: ir.Stmt, out: Live, loop: tuple[Live, Live], caught: Live) -> Live:
-        own = frozenset(self.reads(stmt))
+        found = self.own.get(stmt.sid)
+        if found is None:
+            bound = frozenset(v.name for v in ir.writes(stmt))
+            found = self.own[stmt.sid] = frozenset(self.reads(stmt)), bound
+        own, bound = found
+        if ir.is_simple(stmt) and not isinstance(stmt, ir.Exit):
+            return own | (out - bound)
         match stmt:
             case ir.If():
                 arms = [self.block(b, out, loop, caught) for b in (stmt.body, stmt.orelse)]
@@ -57,7 +64,7 @@ class Liveness:
             case ir.Exit():
                 return own
             case _:
-                return own | (out - {v.name for v in ir.writes(stmt)})
+                return own | (out - bound)
 
     def loop(self, stmt: ir.For | ir.While, out: Live, own: Live, caught: Live) -> Live:
         target = {stmt.target.name} if isinstance(stmt, ir.For) else set()

@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Term:
     @cached_property
     def shapes(self) -> tuple[ir.Atom, ...]:
         """The atoms of which the formula reads the shape only."""
-        names, only = _names(self.formula), _shaped(self.formula)
+        names, only = _names(self.formula), _known(self.formula).shaped
         found = [b for n in only if isinstance(b := self.env.get(n), ir.Var)]
         if not found:
             return ()
@@ -83,7 +83,11 @@ class Term:
 
     def cotangents(self) -> int:
         """How often the formula mentions the cotangent."""
-        return sum(isinstance(n, ast.Name) and n.id == "g" for n in asts.walk(self.formula))
+        return _known(self.formula).cotangents
+
+    def compares(self) -> bool:
+        """Whether the formula may be a truth value."""
+        return _known(self.formula).compares
 
 
 # Helpers that read of the argument at a position no more than its shape and dtype.
@@ -113,29 +117,40 @@ def valued(node: ast.AST) -> set[str]:
     return set().union(*map(valued, ast.iter_child_nodes(node)))
 
 
-# By id of a formula, which is kept alive here: the names in it, those it reads the shape of.
-_KNOWN: dict[int, tuple[ast.expr, tuple[str, ...], tuple[str, ...]]] = {}
+class _About(NamedTuple):
+    """What is asked of a formula, which is never changed."""
+
+    node: ast.expr
+    names: tuple[str, ...]  # its free names, each once, in order of appearance
+    shaped: tuple[str, ...]  # those of which it reads no more than shape and dtype
+    cotangents: int
+    compares: bool
+
+
+_KNOWN: dict[int, _About] = {}  # by id of a formula, which is kept alive here
 
 
 def _names(node: ast.expr) -> tuple[str, ...]:
-    """Free names of a formula, each once, in order of appearance; formulas are never changed."""
-    return _known(node)[1]
+    return _known(node).names
 
 
-def _shaped(node: ast.expr) -> tuple[str, ...]:
-    """Those of which it reads no more than shape and dtype."""
-    return _known(node)[2]
-
-
-def _known(node: ast.expr) -> tuple[ast.expr, tuple[str, ...], tuple[str, ...]]:
+def _known(node: ast.expr) -> _About:
     known = _KNOWN.get(id(node))
-    if known is not None and known[0] is node:
+    if known is not None and known.node is node:
         return known
-    seen = {n.id: None for n in asts.walk(node) if isinstance(n, ast.Name)}
+    inner = asts.walk(node)
+    found = [n.id for n in inner if isinstance(n, ast.Name)]
+    seen = dict.fromkeys(found)
     read = {"g", "out", *valued(node)}
     if len(_KNOWN) > 20_000:
         _KNOWN.clear()
-    made = _KNOWN[id(node)] = (node, tuple(seen), tuple(n for n in seen if n not in read))
+    made = _KNOWN[id(node)] = _About(
+        node,
+        tuple(seen),
+        tuple(n for n in seen if n not in read),
+        found.count("g"),
+        any(isinstance(n, ast.Compare | ast.BoolOp) for n in inner),
+    )
     return made
 
 

@@ -124,6 +124,7 @@ class _Flow:
         self.cache: dict[int, Needs] = known or {}
         self.writes: dict[int, _Writes] = {}
         self.heads: dict[int, Live] = {}  # what is live at the head of each loop
+        self.used: set[int] = set()  # statements whose needs are among `consumers`
         self.exposed: dict[int, set[str]] = {}  # what an iteration reads of earlier ones
         found.invariants = Invariants(found.unit, frozenset(found.states))
 
@@ -210,10 +211,11 @@ class _Flow:
         return name in self.exposed[stmt.sid]
 
     def use(self, stmt: ir.Stmt, needs: Needs) -> None:
-        for n in (*needs.before, *needs.after):
+        for n in () if stmt.sid in self.used else (*needs.before, *needs.after):
             self.consumers.setdefault(n.removeprefix(SHAPE), set()).add(stmt.sid)
             if not n.startswith(SHAPE):
                 self.values.add(n)
+        self.used.add(stmt.sid)
 
     def block(self, block: ir.Block, live: Live | None) -> Live | None:
         for stmt in block:

@@ -338,34 +338,30 @@ def _value(atom: Any) -> Any:
 
 
 def _literal_tuples(fn: ir.Function) -> dict[str, ir.Const]:
-    defs: dict[str, list[ir.Stmt]] = {}
-    for stmt in ir.walk(fn.body):
-        for v in ir.writes(stmt):
-            defs.setdefault(v.name, []).append(stmt)
+    statements = ir.walk(fn.body)
+    displays = [
+        (stmt.target.name, stmt.value)
+        for stmt in statements
+        if isinstance(stmt, ir.Assign)
+        and isinstance(stmt.value, ir.Build)
+        and stmt.value.kind in ("tuple", "list")
+    ]
+    if not displays:
+        return {}
+    binds = Counter(v.name for stmt in statements for v in ir.writes(stmt))
+    binds.update(p.name for p in fn.params)
+    reads = Counter(v.name for stmt in statements for v in ir.reads(stmt))
     out: dict[str, ir.Const] = {}
-    reads = Counter(v.name for stmt in ir.walk(fn.body) for v in ir.reads(stmt))
-    for stmt in ir.walk(fn.body):
-        if not isinstance(stmt, ir.Assign) or len(defs[stmt.target.name]) != 1:
+    for name, display in displays:
+        if binds[name] != 1:
             continue
-        if (
-            isinstance(stmt.value, ir.Build)
-            and stmt.value.kind == "list"
-            and reads[stmt.target.name] > 1
-        ):
+        if display.kind == "list" and reads[name] > 1:
             continue  # something may be appended to it
-        if any(p.name == stmt.target.name for p in fn.params):
-            continue
-        if isinstance(stmt.value, ir.Build) and stmt.value.kind in ("tuple", "list"):
-            parts = [
-                a
-                if isinstance(a, ir.Const)
-                else out.get(a.name)
-                if isinstance(a, ir.Var)
-                else None
-                for a in stmt.value.items
-            ]
-            if all(p is not None for p in parts):
-                values = [p.value for p in parts if p is not None]
-                made: Any = tuple(values) if stmt.value.kind == "tuple" else values
-                out[stmt.target.name] = ir.Const(made)
+        parts = [
+            a if isinstance(a, ir.Const) else out.get(a.name) if isinstance(a, ir.Var) else None
+            for a in display.items
+        ]
+        if all(p is not None for p in parts):
+            values = [p.value for p in parts if p is not None]
+            out[name] = ir.Const(tuple(values) if display.kind == "tuple" else values)
     return out

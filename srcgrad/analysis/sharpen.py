@@ -51,29 +51,37 @@ class _Sharpen(
     def keep_params(self, body: ir.Block) -> ir.Block:
         """A parameter of unknown type or shape that is bound again gets a second variable: what it
         was given is read at the end, for the structure of its gradient."""
+        sure = ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other
+        types = [(p.name, self.facts.types.get(p.name, ty.UNKNOWN)) for p in self.facts.fn.params]
+        unsure = [name for name, t in types if not isinstance(t, sure) or may_vary(t)]
+        if not unsure:
+            return body
         written = {v.name: s.loc for s in ir.walk(body) if not _updates(s) for v in ir.writes(s)}
         out: list[ir.Stmt] = []
-        for p in self.facts.fn.params:
-            sure = ty.Number | ty.Array | ty.Literal | ty.Static | ty.Other
-            t = self.facts.types.get(p.name, ty.UNKNOWN)
-            if p.name in written and (not isinstance(t, sure) or may_vary(t)):
-                var = ir.Var(p.name)
-                out.append(ir.Assign(next(self.sids), written[p.name], var, var))
+        for name in unsure:
+            if name in written:
+                var = ir.Var(name)
+                out.append(ir.Assign(next(self.sids), written[name], var, var))
                 self.changed = True
         return (*out, *body)
 
     def propagate(self, body: ir.Block) -> ir.Block:
         """Read through other names that the compiler made: `support.sequence(x)` of an array is
         x."""
+        others = [
+            (stmt.target.name, source)
+            for stmt in ir.walk(body)
+            if isinstance(stmt, ir.Assign) and (source := self.same_object(stmt)) is not None
+        ]
+        if not others:
+            return body
         once = self.bound_once()
-        names: dict[str, ir.Atom] = {}
-        for stmt in ir.walk(body):
-            if isinstance(stmt, ir.Assign) and stmt.target.name in once:
-                source = self.same_object(stmt)
-                if isinstance(source, ir.Var) and source.name not in once | set(self.params()):
-                    continue
-                if source is not None:
-                    names[stmt.target.name] = source
+        stay = once | set(self.params())
+        names: dict[str, ir.Atom] = {
+            name: source
+            for name, source in others
+            if name in once and (not isinstance(source, ir.Var) or source.name in stay)
+        }
         if not names:
             return body
 
@@ -177,6 +185,8 @@ class _Sharpen(
             if merged is not None:
                 return merged
         if isinstance(stmt, ir.Assign | ir.Effect):
+            if not isinstance(stmt.value, _RESHAPED):
+                return self.of_arrays(stmt) or [stmt]
             return (
                 self.chosen(stmt)
                 or self.of_closure(stmt)
@@ -271,6 +281,10 @@ class _Sharpen(
             assert isinstance(fn, ir.Global)
             name = fn
         return [*before, replace(stmt, value=ir.Call(name, tuple(args)))]
+
+
+# Expressions that stand for others, by the types of what they are given.
+_RESHAPED = ir.Call | ir.Method | ir.Attr | ir.Build
 
 
 def _updates(stmt: ir.Stmt) -> bool:

@@ -57,6 +57,7 @@ class Unit:
     masked: set[str] = field(default_factory=set)  # variables with a mask of lanes
     # call -> memory classes that it must leave in the reverse sweep as they were before it
     kept_by_call: dict[int, set[str]] = field(default_factory=dict)
+    _bound_in: dict[int, set[str]] = field(default_factory=dict)
 
     @cached_property
     def params(self) -> list[str]:
@@ -151,8 +152,17 @@ class Unit:
     def refresh(self, body: ir.Block) -> None:
         """Take a rewritten body."""
         self.body = body
+        self._bound_in.clear()
         for name in ("defs", "place", "by_place", "by_sid", "loops", "taping", "readers"):
             self.__dict__.pop(name, None)
+
+    def bound_in(self, loop: ir.For | ir.While) -> set[str]:
+        """The variables that the rounds of a loop bind."""
+        found = self._bound_in.get(loop.sid)
+        if found is None:
+            found = {v.name for s in ir.walk(loop.body) for v in ir.writes(s)}
+            self._bound_in[loop.sid] = found
+        return found
 
     @cached_property
     def readers(self) -> dict[str, list[ir.Stmt]]:

@@ -150,18 +150,24 @@ def _private(node: Any) -> Any:
             return number(value)
     # Every field is set, so that a node built without its optional ones prints like a parsed one.
     copy = cls.__new__(cls)
-    fields = vars(copy)
+    fields, given = vars(copy), vars(node)
     for name in cls._fields:
-        value = getattr(node, name, None)
+        value = given.get(name)
         if value is None:
             fields[name] = [] if name in _LISTS else None
+        elif value.__class__ is str or value.__class__ in _BARE_KINDS:
+            fields[name] = value
         else:
-            fields[name] = value if value.__class__ is str else _private(value)
+            fields[name] = _private(value)
     if cls is ast.FormattedValue and fields["conversion"] is None:
         fields["conversion"] = -1
     return copy
 
 
+# Nodes without fields: two of a kind say the same.
+_BARE_KINDS = frozenset(
+    (ast.Load, ast.Store, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.USub)
+)
 _LISTS = {
     "body", "orelse", "finalbody", "handlers", "decorator_list", "keywords", "bases", "args",
     "posonlyargs", "kwonlyargs", "kw_defaults", "defaults", "ifs", "type_params", "type_ignores",
@@ -228,14 +234,21 @@ def _difference(tree: ast.Module, text: str) -> str | None:
         elif ours.__class__ is not cls:
             return f"{_shown(ours)} became {_shown(theirs)}"
         elif isinstance(theirs, ast.AST):
-            for name in cls._fields:
-                if name not in _IGNORED:
-                    one, other = getattr(ours, name, None), getattr(theirs, name, None)
-                    if one is not other:
-                        todo.append((one, other))
+            mine, others = vars(ours), vars(theirs)
+            for name in _compared(cls):
+                one, other = mine.get(name), others.get(name)
+                if one is other or (one.__class__ is other.__class__ in _BARE_KINDS):
+                    continue
+                todo.append((one, other))
         elif repr(ours) != repr(theirs):
             return f"{_shown(ours)} became {_shown(theirs)}"
     return None
+
+
+@cache
+def _compared(cls: type[ast.AST]) -> tuple[str, ...]:
+    """The fields of a kind of node that say something."""
+    return tuple(name for name in cls._fields if name not in _IGNORED)
 
 
 def _shown(value: Any) -> str:

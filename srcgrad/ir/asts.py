@@ -17,11 +17,11 @@ Rules = Mapping[type, Callable[[Any], ast.AST]]  # for kinds of nodes, what beco
 
 # Fields that hold no part of a tree that anyone looks for: text, flags, and nodes without fields.
 _PLAIN = frozenset(
-    ("ctx", "op", "ops", "id", "attr", "kind", "type_comment", "conversion", "simple", "level",
-     "asname", "is_async")
+    ("ctx", "op", "ops", "id", "attr", "arg", "kind", "type_comment", "conversion", "simple",
+     "level", "module", "asname", "is_async", "rest")
 )  # fmt: skip
 _MIXED = frozenset(("keys", "kw_defaults", "names", "patterns", "kwd_attrs"))  # not nodes alone
-_INNER: dict[type, tuple[str, ...]] = {ast.Name: (), ast.Constant: ()}
+_INNER: dict[type, tuple[str, ...]] = {ast.Name: (), ast.Constant: (), ast.MatchSingleton: ()}
 
 
 def _inner(cls: type[ast.AST]) -> tuple[str, ...]:
@@ -39,6 +39,11 @@ def walk(node: ast.AST) -> list[ast.AST]:
     found = [node]
     for one in found:  # which grows meanwhile
         cls = one.__class__
+        if cls is ast.Name or cls is ast.Constant:
+            continue
+        if cls is ast.BinOp:  # most of the others
+            found += (one.left, one.right)  # type: ignore[attr-defined]
+            continue
         fields = _INNER.get(cls)
         for field in _inner(cls) if fields is None else fields:
             value = getattr(one, field, None)

@@ -32,8 +32,9 @@ def fold(function: ast.FunctionDef) -> None:
         def f(a_bar, g, i):
             a_bar[i] += g * 2.0
     """
-    _propagate(function)
     stores, loads = _counts(function)
+    if _propagate(function, stores, loads):
+        stores, loads = _counts(function)
     for block in syn.blocks(function.body):
         _drop_returned(block)
         _fold_block(block, stores, loads)
@@ -304,9 +305,10 @@ def _is_number(node: ast.expr, value: float) -> bool:
 # ---- constants ------------------------------------------------------------------------------
 
 
-def _propagate(function: ast.FunctionDef) -> None:
-    """Put the seed 1.0 of an adjoint that nothing changes where it is read."""
-    stores, loads = _counts(function)
+def _propagate(function: ast.FunctionDef, stores: Counter[str], loads: Counter[str]) -> bool:
+    """Put the seed 1.0 of an adjoint that nothing changes where it is read; whether there is
+    one."""
+    found = False
     for block in syn.blocks(function.body):
         for s in list(block):
             match s:
@@ -318,8 +320,10 @@ def _propagate(function: ast.FunctionDef) -> None:
                     if sum(map(_times(name), users)) != loads[name] or any(map(_says_one, made)):
                         continue
                     block.remove(s)
+                    found = True
                     for user, node in zip(users, made, strict=True):
                         user.value = node
+    return found
 
 
 def _users(function: ast.FunctionDef, name: str) -> Iterator[ast.Assign | ast.AugAssign]:

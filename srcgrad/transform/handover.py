@@ -42,7 +42,7 @@ def hand_over(function: ast.FunctionDef) -> None:
 
 
 def _is_copy(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and _copied(node) is not None
+    return node.__class__ is ast.Call and _copied(node) is not None
 
 
 def _copied(value: ast.expr) -> str | None:

@@ -145,10 +145,15 @@ def loop(stmt: ir.For, target: ast.expr, over: ast.expr, body: list[ast.stmt]) -
     return made
 
 
+_PLAIN = ast.Assign | ast.AugAssign | ast.Expr | ast.Return | Comment  # hold no statements
+
+
 def blocks(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
     """A block and all blocks inside it, but those of nested functions."""
     yield block
     for s in block:
+        if isinstance(s, _PLAIN):
+            continue
         for name in ("body", "orelse", "finalbody"):
             inner = getattr(s, name, None)
             if isinstance(inner, list) and inner and not isinstance(s, ast.FunctionDef):

@@ -31,5 +31,4 @@ def runs_again(table: Again, name: str) -> ir.Assign | None:
     loop = unit.by_sid[unit.loops[stmt.sid][-1]]
     if name in roots or not isinstance(loop, ir.For):
         return None
-    written = {v.name for s in ir.walk(loop.body) for v in ir.writes(s)}
-    return None if roots & written else stmt
+    return None if roots & unit.bound_in(loop) else stmt

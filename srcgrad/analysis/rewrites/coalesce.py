@@ -27,7 +27,7 @@ def coalesce(facts: Facts) -> ir.Function | None:
         groups.setdefault(name, []).append(web)
     if not any(len(g) > 1 for g in groups.values()):
         return None
-    table = _Table(facts)
+    table = _Table(facts, {web for group in groups.values() if len(group) > 1 for web in group})
     names: dict[str, str] = {}
     for base, group in sorted(groups.items()):
         _join(table, base, group, names)
@@ -37,10 +37,12 @@ def coalesce(facts: Facts) -> ir.Function | None:
 
 
 class _Table:
-    """Where variables of a function are bound and read, and which a reverse sweep may read."""
+    """Where variables of a function are bound and read, and which of some a reverse sweep may
+    read."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: Facts, some: set[str]) -> None:
         self.facts = facts
+        self.some = some
         self.defs: dict[str, list[tuple[tuple[int, ...], int]]] = {}
         self.reads: dict[str, list[tuple[tuple[int, ...], int]]] = {}
         self.read_back: set[str] = set()
@@ -52,11 +54,13 @@ class _Table:
         self._number += 1
         here = (*path, self._number)
         for k, stmt in enumerate(block):
-            for v in ir.reads(stmt):
+            read, written = ir.reads(stmt), ir.writes(stmt)
+            for v in read:
                 self.reads.setdefault(v.name, []).append((here, k))
-            for v in ir.writes(stmt):
+            for v in written:
                 self.defs.setdefault(v.name, []).append((here, k))
-            self._rules(stmt)
+            if any(v.name in self.some for v in (*read, *written)):
+                self._rules(stmt)
             for inner in ir.blocks(stmt):
                 self._visit(inner, (*here, k))
 

@@ -9,6 +9,7 @@ A distribution that is frozen outside the function is read live: `DIST.args`, `D
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MethodType
@@ -28,17 +29,18 @@ class FrozenDistributions(Rewrites):
     @cached_property
     def freezing(self) -> dict[str, ir.Call]:
         """Variables that are bound once, to a frozen distribution, and used for their methods."""
-        bound: dict[str, list[ir.Stmt]] = {}
-        for stmt in ir.walk(self.facts.fn.body):
-            for v in ir.writes(stmt):
-                bound.setdefault(v.name, []).append(stmt)
+        statements = ir.walk(self.facts.fn.body)
+        made = {
+            s.target.name: s.value
+            for s in statements
+            if isinstance(s, ir.Assign)
+            and isinstance(s.value, ir.Call)
+            and is_distribution(s.value.fn)
+        }
+        bound = Counter(v.name for s in statements for v in ir.writes(s)) if made else Counter()
         out = {}
-        for name, stmts in bound.items():
-            made = stmts[0]
-            if len(stmts) != 1 or not isinstance(made, ir.Assign) or made.inplace is not None:
-                continue
-            call = made.value
-            if not isinstance(call, ir.Call) or not is_distribution(call.fn):
+        for name, call in made.items():
+            if bound[name] != 1:
                 continue
             if any(isinstance(a, ir.Star) for a in call.args) or None in dict(call.kwargs):
                 continue

@@ -71,8 +71,11 @@ class Adjoints(Base):
 
     def add(self, name: str, node: ast.expr, owned: bool, thin: bool = False) -> None:
         """Accumulate a contribution into the adjoint of a variable."""
+        self.add_simple(name, syn.simplify(node), owned, thin)
+
+    def add_simple(self, name: str, node: ast.expr, owned: bool, thin: bool = False) -> None:
+        """The same, of one that nothing can be left out of."""
         kind = self.unit.kind(name)
-        node = syn.simplify(node)
         if kind == "memory":
             self.add_memory(name, node, thin)
             return
@@ -180,7 +183,7 @@ class Adjoints(Base):
             node = syn.simplify(node)
             if isinstance(node, ast.Constant) and node.value is None:
                 return  # an auxiliary part of the result
-            self.add(a.name, node, owned, thin)
+            self.add_simple(a.name, node, owned, thin)
 
     def own(self, name: str) -> None:
         """Make the adjoint of an array its own writable buffer, held in its variable."""

@@ -111,16 +111,22 @@ class Branches(Calls):
     def reads_of(self, block: ir.Block) -> set[str]:
         """Variables kept by value whose adjoint the reverse of a block may add to."""
         out: set[str] = set()
+        seen: set[str] = set()
         for stmt in ir.walk(block):
             if not self.unit.differentiates(stmt):
                 continue
             for v in ir.reads(stmt):
-                if not self.unit.is_active(v) or self.unit.kind(v.name) == "memory":
+                if v.name in seen or not self.unit.is_active(v):
                     continue
-                # A number that is taken out again has an adjoint of its own all the same.
-                places = {self.found.needs.container(v).name}
-                places |= {v.name} if self.unit.kind(v.name) == "number" else set()
-                out |= {n for n in places if self.unit.kind(n) != "memory"}
+                seen.add(v.name)
+                kind = self.unit.kind(v.name)
+                if kind == "memory":
+                    continue
+                place = self.found.needs.container(v).name
+                if self.unit.kind(place) != "memory":
+                    out.add(place)
+                if kind == "number":  # which has an adjoint of its own, taken out again or not
+                    out.add(v.name)
         return out
 
     def lives_before(self, name: str, stmt: ir.Stmt, after: bool = False) -> bool:
@@ -157,7 +163,7 @@ class Branches(Calls):
             return
         self.settle_all()
         carried = {n for n in self.reads_of(stmt.body) if self.is_carried(n, stmt)}
-        for name in sorted(carried | (set(self.state) & self.written_in(stmt))):
+        for name in sorted(carried | (set(self.state) & self.unit.bound_in(stmt))):
             if self.unit.kind(name) == "memory":
                 continue
             if name in carried and name not in self.state:
@@ -238,9 +244,6 @@ class Branches(Calls):
     @cached_property
     def values_before(self) -> dict[int, NameSet]:
         return bound_before(self.unit)
-
-    def written_in(self, stmt: ir.For | ir.While) -> set[str]:
-        return {v.name for s in ir.walk(stmt.body) for v in ir.writes(s)}
 
     def reversed_loop(self, stmt: ir.For | ir.While, body: list[ast.stmt]) -> ast.stmt:
         trips = self.found.control.trips.get(stmt.sid)

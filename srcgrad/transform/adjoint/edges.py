@@ -62,6 +62,8 @@ def initial(sweeps: Sweeps, reverse: list[ast.stmt]) -> list[ast.stmt]:
     """Values for variables that are recorded before they have one, of which a reverse sweep may
     ask the shape."""
     out: list[ast.stmt] = []
+    if not sweeps.found.initial:
+        return out
     asked = {
         n.value.id
         for s in reverse

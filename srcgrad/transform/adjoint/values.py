@@ -20,7 +20,6 @@ from srcgrad.analysis.partials import (
 from srcgrad.analysis.targets import Bound, Construct, Container, Library, Packed, bound_atoms
 from srcgrad.analysis.types.indices import is_whole
 from srcgrad.errors import MissingRule, NotDifferentiable, located
-from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.trim import spread_alone
@@ -330,7 +329,7 @@ class Values(Containers):
 
     def is_float_formula(self, term: Term) -> bool:
         """Whether a formula without its cotangent surely has a floating value."""
-        if any(isinstance(n, ast.Compare | ast.BoolOp) for n in asts.walk(term.formula)):
+        if term.compares():
             return False
         types = [self.unit.facts.of(a) for a in term.reads]
         return all(

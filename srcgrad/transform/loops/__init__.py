@@ -34,6 +34,7 @@ from srcgrad.transform.loops.ascending import ascending
 from srcgrad.transform.loops.dead import dead
 from srcgrad.transform.loops.distribute import distribute
 from srcgrad.transform.loops.facts import accesses, sweeps
+from srcgrad.transform.loops.facts.leaves import Leaves
 from srcgrad.transform.loops.first import first
 from srcgrad.transform.loops.fuse import fuse
 from srcgrad.transform.loops.guard import guard
@@ -81,7 +82,8 @@ def improve(
     """
     for fn in functions:
         if isinstance(fn, ast.FunctionDef):
-            seen = accesses.Function(fn, ndims, sweeps.adjoints(fn))
+            leaves = Leaves()
+            seen = accesses.Function(fn, ndims, sweeps.adjoints(fn, leaves), leaves)
             for one in PASSES:
                 if one.__name__ not in skipped:
                     seen = seen.again()

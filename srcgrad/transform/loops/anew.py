@@ -10,7 +10,7 @@ from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.boxes import Box, box, covered, disjoint
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.outline import statements
 
 Block = list[ast.stmt]
 _EXITS = (ast.Break, ast.Continue, ast.Return)
@@ -40,12 +40,9 @@ def anew(fn: Function) -> None:
                 array
             ] == 1 and fn.is_alone(array):
                 made[array] = s
-    using: dict[str, list[ast.stmt]] = {array: [] for array in made}
-    for s in fn.node.body:
-        for array in {n for leaf in fn.leaves.within(s) for n in leaf.contents} & set(made):
-            if s is not made[array]:
-                using[array].append(s)
-    for array, users in using.items():
+    body = list(fn.node.body)
+    for array in made:
+        users = [s for s in body if s is not made[array] and fn.leaves.uses(s, array)]
         if users and isinstance(users[0], ast.For) and _in_the_loop(fn, users[0], array):
             if len(users) > 1:  # where it is zero, as the loop left it
                 fill = ast.Attribute(syn.name(array), "fill", ast.Load())
@@ -66,7 +63,7 @@ def _in_the_loop(fn: Function, loop: ast.For, array: str) -> bool:
     return False
 
 
-def _renewed(fn: Function, loop: ast.For, array: str, bound: set[str]) -> bool:
+def _renewed(fn: Function, loop: ast.For, array: str, bound: frozenset[str]) -> bool:
     """Whether the rounds of a loop leave the array zero as they found it; they don't after this.
 
     `bound` are the names that change while the array is in use.
@@ -172,7 +169,7 @@ def _is_zero(e: ast.expr) -> bool:
 
 def _mentions(fn: Function, s: ast.stmt, array: str) -> bool:
     """Whether more than the shape of an array is mentioned."""
-    return any(array in leaf.contents for leaf in fn.leaves.within(s))
+    return fn.leaves.uses(s, array)
 
 
 def _reads(fn: Function, e: ast.expr, array: str) -> bool:

@@ -6,95 +6,87 @@ from __future__ import annotations
 import ast
 from itertools import pairwise
 
-from srcgrad.ir import asts
-from srcgrad.ir.comments import Comment
-from srcgrad.transform.fresh import is_fresh
+from srcgrad.ir.comments import Comment, Place
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.summaries import does_something
 
 
 def dead(fn: Function) -> None:
     """`s += x[i]` goes where nobody reads s."""
-    again = True
-    while again:
-        fn = fn.again()
+    fn = fn.again()
+    while fn.has_dead:
         unread, filled = _unread(fn), _only_filled(fn)
         again = False
         for block in fn.blocks():
             again |= _cleared(fn, block, unread, filled)
+        fn.has_dead = again
+        fn = fn.again()
 
 
-def _unread(fn: Function) -> set[str]:
+def _unread(fn: Function) -> int:
     """The names that are bound, but read for nothing other than their own next value."""
     stores = loads = 0
     for leaf in fn.every_leaf:
         stores |= leaf.stores
         loads |= leaf.loads
-    only = stores & ~loads & ~fn.leaves.some(_shared(fn)) if stores & ~loads else 0
-    return fn.leaves.names_of(only)
+    only = stores & ~loads
+    return only & ~fn.leaves.some(_shared(fn)) if only else 0
 
 
 def _only_filled(fn: Function) -> set[str]:
     """The arrays that are made here and stored to, and of which no element is read."""
     made = {leaf.made[0] for leaf in fn.assignments if leaf.made is not None}
     made = {name for name in made if fn.bindings[name] == 1}
+    looked_at = 0
     for leaf in fn.every_leaf if made else ():
-        for name in leaf.contents & made:
-            match leaf.node:
-                case ast.Assign([ast.Name(bound)]) if bound == name:
-                    continue
-                case ast.Assign([ast.Subscript(ast.Name(stored))]) | ast.AugAssign(
-                    ast.Subscript(ast.Name(stored))
-                ) if stored == name:
-                    if sum(isinstance(n, ast.Name) and n.id == name for n in leaf.nodes) == 1:
-                        continue
-            made.discard(name)
-    return made
+        looked_at |= leaf.looked_at
+    return made - fn.leaves.names_of(looked_at & fn.leaves.some(made))
 
 
 def _shared(fn: Function) -> set[str]:
     """Names of what others may hold, too, so that adding to it in place is seen: the shadows that
     a reverse function is handed, views."""
-    found = set(fn.arguments)
-    for node in fn.statements:
-        match node:
-            case ast.Assign([ast.Name(name)], value) if not _is_own(value):
-                found.add(name)
-            case ast.Assign([ast.Tuple() as target]):
-                found |= asts.names(target)
-    return found
+    return fn.arguments.union(*(leaf.given for leaf in fn.assignments))
 
 
-def _is_own(value: ast.expr) -> bool:
-    return is_fresh(value) or isinstance(value, ast.Constant)
-
-
-def _cleared(fn: Function, block: list[ast.stmt], unread: set[str], filled: set[str]) -> bool:
+def _cleared(fn: Function, block: list[ast.stmt], unread: int, filled: set[str]) -> bool:
     """Drop from a block what binds names that are not read; whether there was any."""
-    gone = [s for s in block if _is_dead(fn, s, unread, filled)]
-    gone += [s for s, after in pairwise(block) if isinstance(s, Comment) and _is_trial(fn, after)]
+    gone = [s for s in block if s.__class__ is not Place and _is_dead(fn, s, unread, filled)]
     if not gone:
         return False
+    gone += [s for s, after in pairwise(block) if isinstance(s, Comment) and _is_trial(fn, after)]
     block[:] = [s for s in block if s not in gone]
     if not any(map(does_something, block)):
         block.append(ast.Pass())
     return True
 
 
-def _is_dead(fn: Function, s: ast.stmt, unread: set[str], filled: set[str]) -> bool:
-    if _is_trial(fn, s):
-        return True
+def _is_dead(fn: Function, s: ast.stmt, unread: int, filled: set[str]) -> bool:
+    if s.__class__ is ast.Assign or s.__class__ is ast.AugAssign:
+        return _is_dead_store(fn, s, unread, filled)
     match s:
-        case ast.Assign([ast.Name(name)]) | ast.AugAssign(ast.Name(name)) if name in unread:
-            return fn.is_plain([s]) or _is_allocation(s)
+        case ast.Expr():
+            return _is_trial(fn, s)
+        case ast.For(ast.Name(), _, body, []) | ast.If(_, body, []):
+            return not any(map(does_something, body)) and fn.is_plain([s])
+    return False
+
+
+def _is_dead_store(fn: Function, s: ast.stmt, unread: int, filled: set[str]) -> bool:
+    """Whether nobody reads what an assignment or addition binds."""
+    leaf = fn.leaves.of(s)
+    match s:
+        case ast.Assign([ast.Name(name)]):
+            bit = fn.leaves.bits[name]
+            if bit & unread:
+                return leaf.summary.plain or _is_allocation(s)
+            return not bit & fn.after(s) and leaf.summary.plain
+        case ast.AugAssign(ast.Name(name)):
+            return bool(fn.leaves.bits[name] & unread) and leaf.summary.plain
         case ast.Assign([ast.Subscript(ast.Name(name))]) | ast.AugAssign(
             ast.Subscript(ast.Name(name))
         ) if name in filled:
-            return fn.is_plain([s])
-        case ast.Assign([ast.Name(name)]):
-            return not fn.live_after([name], s) and fn.is_plain([s])
-        case ast.For(ast.Name(), _, body, []) | ast.If(_, body, []):
-            return not any(map(does_something, body)) and fn.is_plain([s])
+            return leaf.summary.plain
     return False
 
 

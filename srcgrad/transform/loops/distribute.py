@@ -39,10 +39,10 @@ def _distributed(fn: Function, loop: ast.For) -> list[ast.stmt] | None:
     if len(args) > 2 or any(isinstance(s, ast.For | ast.If) for s in body):
         return None
     start = args[0] if len(args) == 2 else ast.Constant(0)
-    if not _is_a_start(start) or not commutes(fn, loop):
+    adds = [s for s in body if _is_addition(s)]
+    if len(adds) < 2 or not _is_a_start(start) or not commutes(fn, loop):
         return None
     got = fn.summary(body)
-    adds = [s for s in body if _is_addition(s)]
     groups: dict[str, list[ast.AugAssign]] = {}
     for s in adds:
         groups.setdefault(fn.root(_place(s)[0]), []).append(s)

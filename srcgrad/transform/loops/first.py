@@ -68,7 +68,7 @@ class _First:
 
     def mentions(self, s: ast.stmt) -> bool:
         """Whether a statement does more with the array than ask for its shape."""
-        return any(self.array in leaf.contents for leaf in self.fn.leaves.within(s))
+        return self.fn.leaves.uses(s, self.array)
 
     def is_whole_key(self, key: ast.expr, counters: list[str]) -> bool:
         """Whether each loop around is the counter of one dimension."""

@@ -15,7 +15,6 @@ from functools import cached_property
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform.loops.facts.accesses import Function
-from srcgrad.transform.loops.facts.leaves import is_compound, statements
 from srcgrad.transform.loops.facts.numbers import numbers
 from srcgrad.transform.loops.facts.order import (
     apart,
@@ -23,6 +22,7 @@ from srcgrad.transform.loops.facts.order import (
     never_negative,
     same_range,
 )
+from srcgrad.transform.loops.facts.outline import is_compound, statements
 from srcgrad.transform.loops.facts.private import is_private
 from srcgrad.transform.loops.facts.summaries import Access
 from srcgrad.transform.loops.facts.sweeps import is_middle

@@ -42,7 +42,7 @@ class _Invariants:
         self.stored = {self.fn.root(a.array) for a in got.accesses if a.kind != "read"}
 
     def statement(self, s: ast.stmt) -> None:
-        if isinstance(s, ast.Assign | ast.AugAssign) and _is_unconditional(s.value):
+        if isinstance(s, ast.Assign | ast.AugAssign) and self.fn.leaves.of(s).always_reads:
             value = asts.rewritten(s.value, {ast.Subscript: self.moved})
             if self.names:
                 s.value = value
@@ -63,10 +63,6 @@ class _Invariants:
         if {array, *asts.names(key)} & self.changed or self.fn.root(array) in self.stored:
             return False
         return self.fn.is_number(array, key)
-
-
-def _is_unconditional(e: ast.expr) -> bool:
-    return not any(isinstance(n, ast.IfExp | ast.BoolOp) for n in asts.walk(e))
 
 
 def _name(array: str, key: ast.expr) -> str:

@@ -9,7 +9,7 @@ from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.kept import Sweeps
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.outline import statements
 from srcgrad.transform.loops.facts.private import is_private
 from srcgrad.transform.loops.facts.summaries import is_element
 

@@ -17,8 +17,8 @@ from srcgrad.ir.comments import Comment
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.indices import counter_in
-from srcgrad.transform.loops.facts.leaves import statements
 from srcgrad.transform.loops.facts.order import commutes, is_innermost, same_range
+from srcgrad.transform.loops.facts.outline import statements
 from srcgrad.transform.loops.facts.private import is_private
 from srcgrad.transform.loops.facts.slices import sliced
 from srcgrad.transform.loops.facts.sweeps import is_middle

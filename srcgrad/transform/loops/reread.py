@@ -7,7 +7,7 @@ import ast
 from srcgrad.ir import asts
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.kept import Sweeps, is_steady, stores
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.outline import statements
 
 
 def reread(fn: Function) -> None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from srcgrad.ir import asts
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.kept import Sweeps
-from srcgrad.transform.loops.facts.leaves import statements
 from srcgrad.transform.loops.facts.order import same_range
+from srcgrad.transform.loops.facts.outline import statements
 
 
 def settle(fn: Function) -> None:
@@ -51,10 +51,11 @@ class _Record:
             case _:
                 return False
         before, after = body[:k], back[back.index(self.restore) + 1 :]
-        if any(self.name in fn.leaves.names(s) for s in (*before, *after)):
+        bit = fn.leaves.some([self.name])
+        if any(fn.leaves.mentioned(s) & bit for s in (*before, *after)):
             return False
-        bound = [s for s in statements(back) if self.name in fn.leaves.bound(s)]
-        return bound == [self.restore]
+        binding = [s for s in back if fn.leaves.binds(s, self.name)]
+        return binding == [self.restore]
 
     def move(self, fn: Function) -> None:
         """Keep the number at the end of the round, unless its older value is needed, too."""

@@ -7,13 +7,13 @@ import ast
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.outline import statements
 
 
 def share(fn: Function) -> None:
     """`s = a[k]; s_tape[i] = s; t = a[k]; t_tape[i] = t`: t comes from `s_tape`, too."""
-    for block in list(fn.blocks()):
-        k = 0
+    for block in fn.blocks():
+        k = 0 if _repeats(block) else len(block)
         while k < len(block):
             found = _same_later(fn, block, k)
             if found is not None and _replace(fn, block, k, found):
@@ -23,6 +23,8 @@ def share(fn: Function) -> None:
 
 def _reads_and_keeps(block: list[ast.stmt], k: int) -> tuple[str, ast.Subscript, str, str] | None:
     """`v = a[key]; tape[i] = v` at a position: v, the element, the tape, the place in it."""
+    if block[k].__class__ is not ast.Assign:
+        return None
     match block[k : k + 2]:
         case [
             ast.Assign([ast.Name(v)], ast.Subscript(ast.Name(), _) as element),
@@ -30,6 +32,13 @@ def _reads_and_keeps(block: list[ast.stmt], k: int) -> tuple[str, ast.Subscript,
         ] if v == kept:
             return v, element, tape, ast.dump(at)
     return None
+
+
+def _repeats(block: list[ast.stmt]) -> bool:
+    """Whether a block may keep an element twice."""
+    found = [_reads_and_keeps(block, k) for k in range(len(block) - 1)]
+    elements = [ast.dump(kept[1]) for kept in found if kept is not None]
+    return len(set(elements)) < len(elements)
 
 
 def _same_later(fn: Function, block: list[ast.stmt], k: int) -> int | None:

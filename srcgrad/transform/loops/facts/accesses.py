@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from srcgrad.ir import asts
-from srcgrad.transform.loops.facts.leaves import (
+from srcgrad.transform.loops.facts.leaves import Leaf, Leaves
+from srcgrad.transform.loops.facts.outline import (
     SIMPLE,
-    Leaf,
-    Leaves,
     Outline,
     is_compound,
     leaves_of,
+    parts_of,
     statements,
 )
 from srcgrad.transform.loops.facts.summaries import Summary, is_element
@@ -37,25 +37,32 @@ class Function:
         self.adjoints = set() if adjoints is None else adjoints  # names of the reverse sweep's own
         self._given = ndims or {}
         self._outline = outline or Outline(node.body, self.leaves.changes)
-        self.statements = list(statements(node.body))  # outer before inner
+        self.statements = statements(node.body)  # outer before inner
         self._nodes = leaves_of(node.body)
         self.numbers: set[str] | None = None  # as `numbers` found them
+        self.has_dead = True  # may something in it be dead
+        self._latest = [self]  # what was found last, for all that `again` made
 
     def again(self) -> Function:
         """The same function as it is now: what is known of it stays if nothing has changed."""
         now = Outline(self.node.body, self.leaves.changes)
         if now == self._outline:
             return self
-        return Function(self.node, self._given, self.adjoints, self.leaves, now)
+        latest = self._latest[0]
+        if now != latest._outline:
+            latest = Function(self.node, self._given, self.adjoints, self.leaves, now)
+            latest._latest = self._latest
+            self._latest[0] = latest
+        return latest
 
     @cached_property
     def every_leaf(self) -> list[Leaf]:
         """The leaves of all statements."""
-        return [self.leaves.of(node) for node in self._nodes]
+        return self.leaves.all(self._nodes)
 
     @cached_property
     def assignments(self) -> list[Leaf]:
-        return [self.leaves.of(s) for s in self.statements if s.__class__ is ast.Assign]
+        return self.leaves.all(s for s in self.statements if s.__class__ is ast.Assign)
 
     @cached_property
     def arguments(self) -> set[str]:
@@ -128,9 +135,9 @@ class Function:
         items = asts.items(key)
         return self.ndims.get(array) == len(items) and is_element(key)
 
-    def blocks(self) -> Iterator[list[ast.stmt]]:
-        """All blocks, inner ones first."""
-        yield from _blocks(self.node.body)
+    def blocks(self) -> list[list[ast.stmt]]:
+        """All blocks, inner ones first, as they are now."""
+        return _blocks(self.node.body)
 
     @cached_property
     def aliases(self) -> dict[str, str]:
@@ -178,16 +185,14 @@ class Function:
         """The names that are bound once, to the extent of an array."""
         found: set[str] = set()
         shapes: set[str] = set()
-        for s in self.statements:
-            match s:
-                case ast.Assign([ast.Name(name)], ast.Attribute(_, "shape")):
-                    shapes.add(name)
-                case ast.Assign(
-                    [ast.Name(name)], ast.Subscript(ast.Attribute(_, "shape"))
-                ) | ast.Assign([ast.Name(name)], ast.Call(ast.Name("len"))):
-                    found.add(name)
-                case ast.Assign([ast.Tuple(names)], ast.Name(shape)) if shape in shapes:
-                    found |= {n.id for n in names if isinstance(n, ast.Name)}
+        for leaf in self.assignments:
+            if leaf.sizes is None:
+                continue
+            kind, names = leaf.sizes
+            if kind == "shape":
+                shapes.add(f"of {names[0]}")
+            elif kind == "extent" or kind in shapes:
+                found |= {*names}
         return {n for n in found if self.bindings[n] == 1}
 
     def root(self, name: str) -> str:
@@ -206,10 +211,9 @@ class Function:
         for s in todo:
             if s.__class__ in SIMPLE:
                 continue
-            for inner in (getattr(s, "body", None), getattr(s, "orelse", None)):
-                if isinstance(inner, list):
-                    out.update((id(x), s) for x in inner)
-                    todo += inner
+            for inner in parts_of(s):
+                out.update((id(x), s) for x in inner)
+                todo += inner
         return out
 
     def owners(self, s: ast.stmt) -> Iterator[ast.stmt]:
@@ -220,9 +224,15 @@ class Function:
 
     def live_after(self, names: Iterable[str], loop: ast.stmt) -> bool:
         """Whether one of the names may be read after a loop before it is bound again."""
-        if not self.uses.knows(loop):  # a pass made it
+        return bool(self.after(loop) & self.leaves.some(names))
+
+    def after(self, s: ast.stmt) -> int:
+        """The set of names that may be read after a statement before they are bound again."""
+        found = self.uses.after.get(id(s))
+        if found is None:  # a pass made it
             self.uses = Uses(self.node.body, self.leaves)
-        return bool(self.uses.live_after(loop) & self.uses.some(names))
+            found = self.uses.after[id(s)]
+        return found[1]
 
     @cached_property
     def uses(self) -> Uses:
@@ -270,12 +280,12 @@ def _extents(shape: ast.expr, lengths: set[str]) -> int:
     return 0
 
 
-def _blocks(block: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    for s in list(block):
+def _blocks(block: list[ast.stmt]) -> list[list[ast.stmt]]:
+    found: list[list[ast.stmt]] = []
+    for s in block:
         if s.__class__ in SIMPLE:
             continue
-        for name in ("body", "orelse"):
-            inner = getattr(s, name, None)
-            if isinstance(inner, list) and inner:
-                yield from _blocks(inner)
-    yield block
+        for inner in parts_of(s):
+            if inner:
+                found += _blocks(inner)
+    return [*found, block]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeGuard
 
 from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.loops.facts.accesses import Function
-from srcgrad.transform.loops.facts.leaves import SIMPLE, statements
+from srcgrad.transform.loops.facts.outline import SIMPLE, statements
 from srcgrad.transform.loops.facts.sweeps import is_middle
 
 Place = tuple[list[ast.stmt], int]  # a block and a position in it
@@ -35,10 +36,15 @@ class Sweeps:
         body = fn.node.body
         middle = next((k for k, s in enumerate(body) if is_middle(s)), len(body))
         self.ahead, self.back = body[:middle], body[middle:]
-        self.places = dict(_places(body))
-        self.kept = self._kept()
 
-    def _kept(self) -> list[Kept]:
+    @cached_property
+    def places(self) -> dict[int, Place]:
+        """By identity of each statement where it stands."""
+        return dict(_places(self.fn.node.body))
+
+    @cached_property
+    def kept(self) -> list[Kept]:
+        """The elements that are kept and put back."""
         records, restores = _copies(self.ahead), _copies(self.back)
         if not records or not restores:
             return []

@@ -10,21 +10,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from srcgrad.debug import debugging
 from srcgrad.errors import InternalError
 from srcgrad.ir import asts
-from srcgrad.ir.comments import Comment
+from srcgrad.transform.fresh import is_fresh
+from srcgrad.transform.loops.facts.outline import SIMPLE, leaves_of
 from srcgrad.transform.loops.facts.summaries import FRESH, Summary, is_element, of_leaf
 
-Block = list[ast.stmt]
-
-_BLOCKS = ("body", "orelse", "handlers", "finalbody")
-
-# Statements that have none: most of them, and asked for often.
-SIMPLE = frozenset((ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Pass, Comment))
-_COMPOUND = (ast.If, ast.For, ast.While)
+_CONDITIONAL = (ast.IfExp, ast.BoolOp)
 
 _SHAPES = frozenset(("shape", "dtype", "ndim", "size"))
 
@@ -45,6 +40,7 @@ class Leaf:
 
     def __init__(self, node: ast.AST, bits: dict[str, int]) -> None:
         self.node = node
+        self._bits = bits
         self.loads = self.stores = 0  # sets of names, as `Leaves.bits` numbers them
         self.read: list[str] = []  # the names that are read, each time
         self.bound: list[str] = []  # the names that are stored, each time
@@ -92,6 +88,20 @@ class Leaf:
         )
 
     @cached_property
+    def looked_at(self) -> int:
+        """The set of names of which it does more than ask for a shape, bind them, or store to one
+        element."""
+        spared = ""
+        match self.node:
+            case ast.Assign([ast.Name(name)]):
+                spared = name
+            case ast.Assign([ast.Subscript(ast.Name(name))]) | ast.AugAssign(
+                ast.Subscript(ast.Name(name))
+            ) if self.read.count(name) + self.bound.count(name) == 1:
+                spared = name
+        return sum(self._bits[name] for name in self.contents if name != spared)
+
+    @cached_property
     def arrays(self) -> frozenset[str]:
         """The names that are used as arrays: with an index or attribute, or changed in place."""
         out: set[str] = set()
@@ -102,6 +112,12 @@ class Leaf:
                 case ast.AugAssign(ast.Name(name)):
                     out.add(name)
         return frozenset(out)
+
+    @cached_property
+    def always_reads(self) -> bool:
+        """Whether it mentions elements, and evaluates all that it does."""
+        kinds = {n.__class__ for n in self.nodes}
+        return ast.Subscript in kinds and kinds.isdisjoint(_CONDITIONAL)
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -124,6 +140,33 @@ class Leaf:
         """The element, row or view that an assignment takes out of an array."""
         value = self.node.value if isinstance(self.node, ast.Assign) else None
         return value if isinstance(value, ast.Subscript) else None
+
+    @cached_property
+    def sizes(self) -> tuple[str, tuple[str, ...]] | None:
+        """The names that an assignment binds to a shape ("shape"), to the extent of an array
+        ("extent"), or to the items of what has another name (that)."""
+        match self.node:
+            case ast.Assign([ast.Name(name)], ast.Attribute(_, "shape")):
+                return "shape", (name,)
+            case ast.Assign(
+                [ast.Name(name)],
+                ast.Subscript(ast.Attribute(_, "shape")) | ast.Call(ast.Name("len")),
+            ):
+                return "extent", (name,)
+            case ast.Assign([ast.Tuple(names)], ast.Name(shape)):
+                return f"of {shape}", tuple(n.id for n in names if isinstance(n, ast.Name))
+        return None
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The names that an assignment binds to what others may hold, too."""
+        match self.node:
+            case ast.Assign([ast.Name(name)], value):
+                own = isinstance(value, ast.Constant) or is_fresh(value)
+                return frozenset() if own else frozenset((name,))
+            case ast.Assign([ast.Tuple() as target]):
+                return frozenset(asts.names(target))
+        return frozenset()
 
     @cached_property
     def made(self) -> tuple[str, ast.expr] | None:
@@ -185,10 +228,27 @@ class Leaves:
 
     def within(self, s: ast.stmt) -> list[Leaf]:
         """The leaves of a statement: itself, or its head and what it holds."""
-        return self.of_block((s,))
+        return [self.of(s)] if s.__class__ in SIMPLE else self.all(leaves_of((s,)))
+
+    def uses(self, s: ast.stmt, name: str) -> bool:
+        """Whether a statement reads or binds more than the shape of what has a name."""
+        bit = self.bits.get(name, 0)
+        return any(
+            (leaf.loads | leaf.stores) & bit and name in leaf.contents for leaf in self.within(s)
+        )
 
     def of_block(self, block: Iterable[ast.stmt]) -> list[Leaf]:
-        return [self.of(node) for node in leaves_of(block)]
+        return self.all(leaves_of(block))
+
+    def all(self, nodes: Iterable[ast.AST]) -> list[Leaf]:
+        """The facts of several, most of which are known."""
+        known = self._known
+        return [known.get(id(node)) or self.of(node) for node in nodes]
+
+    def binds(self, s: ast.stmt, name: str) -> bool:
+        """Whether a statement binds a name or adds to it."""
+        bit = self.bits.get(name, 0)
+        return any(leaf.stores & bit for leaf in self.within(s))
 
     def mentioned(self, s: ast.stmt) -> int:
         """The set of names in a statement."""
@@ -201,87 +261,13 @@ class Leaves:
         """The names in a statement."""
         return {n for leaf in self.within(s) for n in leaf.names}
 
-    def bound(self, s: ast.stmt) -> set[str]:
+    def bound(self, s: ast.stmt) -> frozenset[str]:
         """The names that a statement binds or adds to."""
-        return {n for leaf in self.within(s) for n in leaf.bound}
+        return frozenset(n for leaf in self.within(s) for n in leaf.bound)
 
     def reads(self, block: Iterable[ast.stmt]) -> set[str]:
         """The names that statements read."""
         return {n for leaf in self.of_block(block) for n in leaf.reads}
-
-
-def is_compound(s: ast.stmt) -> TypeGuard[ast.If | ast.For | ast.While]:
-    """Whether a statement is a loop or branch, whose leaves are those of its parts."""
-    return isinstance(s, _COMPOUND)
-
-
-def heads(s: ast.stmt) -> tuple[ast.expr, ...]:
-    """The expressions in the head of a compound statement."""
-    match s:
-        case ast.If(test) | ast.While(test):
-            return (test,)
-        case ast.For(target, over):
-            return target, over
-    return ()
-
-
-def statements(block: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement of a block, outer before inner."""
-    for s in block:
-        yield s
-        if s.__class__ in SIMPLE:
-            continue
-        for name in _BLOCKS:
-            inner = getattr(s, name, None)
-            if inner.__class__ is list:
-                yield from statements(inner)
-
-
-class Outline:
-    """The parts of a function's body as they stand: two that are equal are of the same body,
-    unless a leaf was changed in place meanwhile."""
-
-    def __init__(self, body: Block, changes: int) -> None:
-        self._changes = changes
-        self._blocks: list[Block] = []  # kept alive, lest another get the identity of one
-        self._identities: list[int] = []  # of the blocks
-        self._inside: list[Block] = []  # what is in each
-        self._heads: list[ast.expr] = []
-        self._block(body)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Outline) and self._all() == other._all()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _all(self) -> tuple[object, ...]:
-        return self._changes, self._identities, self._inside, self._heads
-
-    def _block(self, block: Block) -> None:
-        self._blocks.append(block)
-        self._identities.append(id(block))
-        self._inside.append(block[:])
-        for s in block:
-            if s.__class__ in SIMPLE:
-                continue
-            if is_compound(s):
-                self._heads += heads(s)
-            for name in _BLOCKS:
-                inner = getattr(s, name, None)
-                if inner.__class__ is list:
-                    self._block(inner)
-
-
-def leaves_of(block: Iterable[ast.stmt]) -> list[ast.AST]:
-    """The simple statements of a block, the expressions in the heads of compound ones, and whole
-    statements of other kinds, in order."""
-    found: list[ast.AST] = []
-    for s in block:
-        if s.__class__ in SIMPLE or not is_compound(s):
-            found.append(s)
-        else:
-            found += (*heads(s), *leaves_of(s.body), *leaves_of(s.orelse))
-    return found
 
 
 def _shared(value: ast.expr) -> Iterator[str]:
@@ -320,14 +306,4 @@ def _shared(value: ast.expr) -> Iterator[str]:
                 yield from _shared(a)
 
 
-__all__ = [
-    "SIMPLE",
-    "First",
-    "Leaf",
-    "Leaves",
-    "Outline",
-    "heads",
-    "is_compound",
-    "leaves_of",
-    "statements",
-]
+__all__ = ["First", "Leaf", "Leaves"]

@@ -8,8 +8,10 @@ from srcgrad.ir import asts
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import plus_one
 from srcgrad.transform.loops.facts.accesses import Function
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.outline import statements
 from srcgrad.transform.loops.facts.summaries import Access, Summary
+
+_LOOPS = (ast.For, ast.While)
 
 
 def plain_number(e: ast.expr) -> ast.expr:
@@ -28,7 +30,7 @@ def descends(s: ast.For) -> bool:
 
 def is_innermost(loop: ast.For) -> bool:
     """Whether a loop has no loop in it."""
-    return not any(isinstance(s, ast.For | ast.While) for s in statements(loop.body))
+    return not any(s.__class__ in _LOOPS for s in statements(loop.body))
 
 
 def runs(loop: ast.For) -> ast.expr:

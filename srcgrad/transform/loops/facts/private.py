@@ -6,9 +6,11 @@ import ast
 from dataclasses import dataclass, field
 
 from srcgrad.ir import asts
+from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.tapes import minus_one, plus_one
 from srcgrad.transform.loops.facts.accesses import Function
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.leaves import Leaves
+from srcgrad.transform.loops.facts.outline import SIMPLE, statements
 
 Pattern = tuple[object, ...]  # for each dimension an expression, or a range of the counter
 
@@ -25,7 +27,7 @@ def is_private(fn: Function, loop: ast.For, body: list[ast.stmt], array: str) ->
     ]
     if len(bound) != 1 or bound[0] not in fn.node.body or bound[0] in statements([loop]):
         return False
-    found = _Cover(array, _shape(bound[0].value))
+    found = _Cover(array, _shape(bound[0].value), fn.leaves)
     found.block(body)
     return found.right
 
@@ -48,6 +50,7 @@ class _Cover:
 
     array: str
     shape: list[str] | None
+    leaves: Leaves
     right: bool = True
     stored: list[Pattern] = field(default_factory=list)
     ranges: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -58,6 +61,10 @@ class _Cover:
             self.statement(s)
 
     def statement(self, s: ast.stmt) -> None:
+        if s.__class__ in SIMPLE and not self.leaves.uses(s, self.array):
+            for name in self.leaves.of(s).bound:
+                self.forget(syn.name(name))
+            return
         match s:
             case ast.Assign([ast.Subscript(ast.Name(n), key)], value) if n == self.array:
                 self.reads(key)
@@ -160,7 +167,7 @@ class _Cover:
 
     def forget(self, target: ast.AST) -> None:
         """A name is bound anew: what was stored at places that it names is not known any more."""
-        if isinstance(target, ast.Subscript):
+        if isinstance(target, ast.Subscript) or not self.stored:
             return
         for name in asts.names(target):
             self.stored = [

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from srcgrad.ir import asts
 from srcgrad.transform.loops.facts.accesses import Function
 from srcgrad.transform.loops.facts.kept import Sweeps
-from srcgrad.transform.loops.facts.leaves import statements
+from srcgrad.transform.loops.facts.outline import statements
 
 
 @dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from srcgrad.ir.comments import Comment
-from srcgrad.transform import syntax as syn
+from srcgrad.transform.loops.facts.leaves import Leaves
 
 
 def is_middle(s: ast.stmt) -> bool:
@@ -13,15 +13,18 @@ def is_middle(s: ast.stmt) -> bool:
     return isinstance(s, Comment) and "reverse sweep" in s.text
 
 
-def adjoints(fn: ast.FunctionDef) -> set[str]:
+def adjoints(fn: ast.FunctionDef, leaves: Leaves) -> set[str]:
     """The names that only the reverse sweep binds: the primal's own are never among them."""
     body = fn.body
     middle = next((k for k, s in enumerate(body) if is_middle(s)), None)
     if middle is None:
         return set()
-    before = {n for s in body[:middle] for n in syn.names_bound(s)}
-    after = {n for s in body[middle:] for n in syn.names_bound(s)}
-    return after - before
+    before, after = 0, 0
+    for leaf in leaves.of_block(body[:middle]):
+        before |= leaf.stores
+    for leaf in leaves.of_block(body[middle:]):
+        after |= leaf.stores
+    return leaves.names_of(after & ~before)
 
 
 __all__ = ["adjoints", "is_middle"]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from srcgrad.transform.loops.facts.leaves import SIMPLE, Block, First, Leaves
+from srcgrad.transform.loops.facts.leaves import First, Leaves
+from srcgrad.transform.loops.facts.outline import SIMPLE, Block, parts_of
 
 
 class Uses:
@@ -20,7 +21,8 @@ class Uses:
         # By identity; the objects are kept, lest another gets the same.
         self._blocks: dict[int, tuple[Block, First, list[tuple[int, int]]]] = {}
         self._loops: dict[int, int] = {}  # what each iteration may read first
-        self._after: dict[int, tuple[ast.stmt, int]] = {}
+        # The names that may be read after a statement before they are bound again.
+        self.after: dict[int, tuple[ast.stmt, int]] = {}
         self._block(body)
         self._flow(body, 0)
 
@@ -28,12 +30,9 @@ class Uses:
         """The set of these names; one that is in no statement has no bit."""
         return self._leaves.some(names)
 
-    def knows(self, s: ast.stmt) -> bool:
-        return id(s) in self._after
-
     def live_after(self, s: ast.stmt) -> int:
         """The names that may be read after a statement before they are bound again."""
-        return self._after[id(s)][1]
+        return self.after[id(s)][1]
 
     def is_read_first(self, block: Block, name: str) -> bool:
         return bool(self.in_block(block).reads & self.some([name]))
@@ -57,14 +56,11 @@ class Uses:
         reads = writes = unsure = mentioned = 0
         rest = [(0, 0)]  # what is read or written first by what follows each statement
         for s in reversed(block):
-            if s.__class__ in SIMPLE:
-                one = self._leaves.of(s).first
-            else:
-                one = self._statement(s)
-            reads, writes = one.reads | reads & ~one.writes, one.writes | writes & ~one.reads
+            one = self._leaves.of(s).first if s.__class__ in SIMPLE else self._statement(s)
+            reads, writes = one[0] | reads & ~one[1], one[1] | writes & ~one[0]
             rest.append((reads, writes))
-            unsure |= one.unsure
-            mentioned |= one.mentioned
+            unsure |= one[2]
+            mentioned |= one[3]
         rest.reverse()
         out = First(reads, writes, unsure & ~writes, mentioned)
         self._blocks[id(block)] = (block, out, rest)
@@ -96,10 +92,8 @@ class Uses:
                 reads = self._loops[id(s)] = tested | inner.reads | other.reads
                 return First(reads, 0, mentioned, mentioned)
             case _:
-                for name in ("body", "orelse"):
-                    inner_block = getattr(s, name, None)
-                    if isinstance(inner_block, list):
-                        self._block(inner_block)
+                for inner_block in parts_of(s):
+                    self._block(inner_block)
                 return self._leaves.of(s).first
 
     # ---- and one from the outside in ----
@@ -110,12 +104,10 @@ class Uses:
         for k, s in enumerate(block):
             reads, writes = rest[k + 1]
             inside = reads | around & ~writes
-            self._after[id(s)] = (s, inside)
+            self.after[id(s)] = (s, inside)
             if s.__class__ in SIMPLE:
                 continue
             if isinstance(s, ast.For | ast.While):
                 inside |= self._loops[id(s)]
-            for name in ("body", "orelse"):
-                inner = getattr(s, name, None)
-                if isinstance(inner, list):
-                    self._flow(inner, inside)
+            for inner in parts_of(s):
+                self._flow(inner, inside)
