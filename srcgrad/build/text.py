@@ -25,6 +25,7 @@ from srcgrad.ir import types as ty
 from srcgrad.ir.comments import Comment
 from srcgrad.jobs import Job
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.module import import_hidden, is_hidden
 
 # Bodies give a name values of several types, as the code they come from does, which mypy has no
 # way to say; what callers see is typed, and calls and names are checked.
@@ -148,9 +149,12 @@ class _Work:
 
     def imports(self, used: set[str], copies: helpers.Copies, future: bool) -> list[ast.stmt]:
         found: dict[str, ast.Import | ast.ImportFrom] = {}
+        hidden: dict[str, ast.stmt] = {}
         for module, bound in self.drafted.module.imports.items():
             if module == _SUPPORT:
                 found["support"] = ast.ImportFrom("srcgrad.runtime", [ast.alias("support")], 0)
+            elif is_hidden(module):
+                hidden[bound] = import_hidden(module, bound)
             else:
                 name = None if bound == module else bound
                 found[bound] = ast.Import([ast.alias(module, name)])
@@ -162,8 +166,12 @@ class _Work:
         found["jit"] = ast.ImportFrom("srcgrad.runtime.support", [ast.alias("jit")], 0)
         found["library"] = ast.ImportFrom("srcgrad.runtime.numba", [ast.alias("library")], 0)
         found["njit"] = ast.ImportFrom("numba", [ast.alias("njit")], 0)
+        by_name = [node for n, node in hidden.items() if n in used]
+        if by_name:
+            used = used | {"importlib"}
         kept = {n: node for n, node in found.items() if n.split(".")[0] in used}
-        return _sorted_imports(list(kept.values()), future, self.place.package)
+        imports = _sorted_imports(list(kept.values()), future, self.place.package)
+        return [*imports, *([syn.Blank()] if by_name else []), *by_name]
 
 
 def _lengths_matter(request: pipeline.Request, fn: ir.Function) -> frozenset[str]:

@@ -53,6 +53,8 @@ class Module:
             usual = _USUAL.get(module)
             got = usual if usual else self.unique(module.split(".")[-1])
             self.imports[module] = got
+            if is_hidden(module):
+                self.bind_import("importlib")
         return got
 
     def bind_object(self, want: str, value: Any) -> str:
@@ -126,21 +128,42 @@ class Module:
         used = set().union(*map(asts.names, functions)) | {
             g.root.key for g in self.frozen.values()
         }
-        self.imports = {m: n for m, n in self.imports.items() if n in used or m in used}
+        kept = {m for m, n in self.imports.items() if n in used or m in used}
+        if any(map(is_hidden, kept)):
+            kept.add("importlib")
+        self.imports = {m: n for m, n in self.imports.items() if m in kept}
 
     def import_statements(self) -> list[ast.stmt]:
         out: list[ast.stmt] = []
+        hidden: list[ast.stmt] = []
         for module in sorted(
             self.imports, key=lambda m: (m.split(".")[0] not in sys.stdlib_module_names, m)
         ):
             bound = self.imports[module]
             if module == "srcgrad.runtime.support":
                 out.append(ast.ImportFrom("srcgrad.runtime", [ast.alias("support")], 0))
-            elif bound == module:
-                out.append(ast.Import([ast.alias(module)]))
+            elif is_hidden(module):
+                hidden.append(import_hidden(module, bound, self.imports["importlib"]))
             else:
-                out.append(ast.Import([ast.alias(module, bound)]))
-        return out
+                out.append(ast.Import([ast.alias(module, None if bound == module else bound)]))
+        return out + hidden
+
+
+def is_hidden(module: str) -> bool:
+    """Whether `import a.b as b` binds something else than the module: the package has, say, a
+    function of that name from it."""
+    first, *parts = module.split(".")
+    found: object = sys.modules.get(first)
+    for part in parts:
+        found = getattr(found, part, None)
+    here = sys.modules.get(module)
+    return here is not None and found is not None and found is not here
+
+
+def import_hidden(module: str, bound: str, importlib: str = "importlib") -> ast.stmt:
+    """The import of such a module, which finds it by its full name."""
+    made = syn.call(f"{importlib}.import_module", ast.Constant(module))
+    return syn.assign(syn.name(bound), made)
 
 
 def _known_to_numba(a: ir.Global) -> bool:
