@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -133,6 +134,9 @@ def show(
     types: TypesOption = "",
     args: Annotated[str, typer.Option(help='Example arguments: "np.ones(3), n=4".')] = "",
     generic: Annotated[bool, typer.Option("--generic", help="Know nothing of types.")] = False,
+    backend: Annotated[
+        str, typer.Option(help="numpy or numba; that of the function when left out.")
+    ] = "",
     stage: Annotated[Stage | None, typer.Option(help="One pass of the compiler.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write a page that needs no network.")] = None,
     pager: Annotated[bool, typer.Option(help="Page long output.")] = True,
@@ -143,7 +147,7 @@ def show(
     from srcgrad.show.variant import view
 
     with _reported():
-        job = _job(target, wrt, mode.value, types, args, generic)
+        job = _job(target, wrt, mode.value, types, args, generic, backend)
         if html is not None:
             _page(job, html)
             return
@@ -173,14 +177,16 @@ def _code(text: str) -> None:
 
 
 def _job(
-    target: str, wrt: str, mode: str, types: str, args: str, generic: bool, guess: bool = True
+    target: str, wrt: str, mode: str, types: str, args: str, generic: bool, backend: str
 ) -> jobs.Job:
     fn = locate.find(target)
+    if backend not in ("", "numpy", "numba"):
+        raise ArgumentError(f"backend is numpy or numba, not {backend!r}")
     given = () if generic else tuple(parse_types(types).items())
     if args and not generic:
         given = (*_example_types(fn, args), *given)
-    job = jobs.Job(fn, mode, jobs.wrt_of(wrt), given, guess=guess and not generic)
-    return jobs.unwrapped(job)
+    job = jobs.unwrapped(jobs.Job(fn, mode, jobs.wrt_of(wrt), given, guess=not generic))
+    return replace(job, backend=backend or jobs.backend_of(fn))
 
 
 def _example_types(fn: Any, args: str) -> tuple[tuple[str, Any], ...]:
@@ -192,8 +198,6 @@ def _example_types(fn: Any, args: str) -> tuple[tuple[str, Any], ...]:
 
 
 def _page(job: jobs.Job, file: Path) -> None:
-    from dataclasses import replace
-
     from srcgrad.show.page import page
     from srcgrad.show.variant import view
 

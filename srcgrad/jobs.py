@@ -20,6 +20,7 @@ from srcgrad.errors import ArgumentError
 from srcgrad.frontend import source as source_module
 from srcgrad.gradfunction import GradFunction
 from srcgrad.ir import types as ty
+from srcgrad.runtime import dispatchers
 from srcgrad.spelling import parse_types, sample
 from srcgrad.wrt import check_types
 
@@ -38,6 +39,7 @@ class Job:
     aux: bool = False
     guess: bool = False  # take a parameter's type from its default value, where nothing says it
     known: bool = True  # take it from its annotation
+    backend: str = "numpy"  # the text for NumPy, or the one that Numba compiles
 
     def request(self) -> pipeline.Request:
         """The job for the compiler.
@@ -65,7 +67,11 @@ class Job:
             raise ArgumentError("wrt names a parameter twice")
         _, target = derivative._primal.for_types(types)
         single = isinstance(self.wrt, int | str)
-        return pipeline.Request(target, self.mode, wrt, types, self.aux, single)
+        compiled = self.backend == "numba"
+        options = tuple(derivative._options.items()) if compiled else ()
+        return pipeline.Request(
+            target, self.mode, wrt, types, self.aux, single, self.backend, options
+        )
 
     def _types(self, primal: Any) -> tuple[ty.Type, ...]:
         params = primal.signature.parameters
@@ -132,6 +138,13 @@ def wrt_of(text: str) -> Wrt:
     if not found:
         raise ArgumentError("wrt names no parameter")
     return found if len(found) > 1 or "," in text else found[0]
+
+
+def backend_of(fn: Any) -> str:
+    """What runs the derivative of a function: Numba where that compiles the function itself."""
+    if isinstance(fn, GradFunction):
+        return fn._backend
+    return "numpy" if dispatchers.dispatcher_of(fn) is None else "numba"
 
 
 def unwrapped(job: Job) -> Job:

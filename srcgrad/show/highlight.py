@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 Piece = tuple[str, str]  # text, kind
 
-_ADJOINT = re.compile(r".+_bar(_\d+)?$|.+_dot(_\d+)?$")
+_ADJOINT = re.compile(r".+_(bar|dot)\d*(_\d+)?$")  # of second derivatives: x_bar2
 _TAPE = re.compile(r".+_tape(_\d+)?$")
 _BUILTINS = frozenset(n for n in dir(builtins) if n[0].islower())
 

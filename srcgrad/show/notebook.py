@@ -46,8 +46,10 @@ def jobs_of(derivative: Any) -> list[Job]:
     last = [key for key, one in made if one is derivative._last]
     keys = [*last, *(key for key, _ in reversed(made) if key not in last)]
     found = [tuple(_types(derivative, key[0]).items()) for key in keys]
-    return [Job(fn, mode, wrt, types, aux) for types in dict.fromkeys(found)] or [
-        Job(fn, mode, wrt, (), aux)
+    backend = derivative._backend
+    return [
+        Job(fn, mode, wrt, types, aux, backend=backend)
+        for types in list(dict.fromkeys(found)) or [()]
     ]
 
 

@@ -28,9 +28,11 @@ _STYLES = {
     "builtin": "blue",
 }
 _LINES = ("cyan", "magenta", "yellow", "green", "blue", "red")
+_NUMBERS = 20  # columns of the numbers at both sides, and of what is between
 _SWEEPS = {"forward": "cyan", "reverse": "red", "tangent": "green"}
 _NARROW = 96  # below this many columns the derivative goes under the primal
-_WITH_TYPES = 150  # from this many columns on there is room for types
+_TYPES = 30  # columns that types have at most
+_DERIVATIVE = 66  # columns that the derivative has before types are shown
 
 Row = tuple[Text, Text, Text]  # numbers, code, margin
 
@@ -130,12 +132,14 @@ def _pane(rows: list[Row], width: int) -> Table:
 def _side_by_side(left: list[Row], right: list[Row], width: int) -> Table:
     """Two tables, so that a line that is folded in one leaves no hole in the other."""
     used = max((code.cell_len for _, code, _ in left), default=0)
-    types = width >= _WITH_TYPES
+    used = min(used, width * 2 // 5)
+    margin = min(max((said.cell_len for _, _, said in left), default=0), _TYPES)
+    types = width - used - margin - _NUMBERS >= _DERIVATIVE
     a = Table.grid(padding=(0, 1, 0, 0))
     a.add_column(no_wrap=True)
-    a.add_column(overflow="fold", width=min(used, width * 2 // 5))
+    a.add_column(overflow="fold", width=used)
     if types:
-        a.add_column(overflow="fold", max_width=30)
+        a.add_column(overflow="fold", width=margin)
     for row in left:
         a.add_row(*(row if types else row[:2]))
     b = Table.grid(padding=(0, 1, 0, 0))

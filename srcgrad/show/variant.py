@@ -7,6 +7,7 @@ A `Variant` is one mode and one set of types; a page shows several.  This module
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -271,12 +272,18 @@ def _note(row: PrimalLine, stmt: ir.Stmt, facts: Facts) -> None:
     if isinstance(target, Library) and _is_call(stmt) and target.entry not in row.rules:
         row.rules.append(target.entry)
     for var in ir.writes(stmt):
-        name = var.name.split("%")[0]
+        name = _as_written(var.name.split("%")[0], row.text)
         t = facts.types.get(var.name)
         if name and t is not None and _says(t):
             pair = (name, pipeline.show_type(t))
             if pair not in row.types:
                 row.types.append(pair)
+
+
+def _as_written(name: str, line: str) -> str:
+    """A variable's name in the user's line: one that is used for several things has a number."""
+    stem = re.sub(r"_\d+$", "", name)
+    return name if re.search(rf"\b{re.escape(name)}\b", line) else stem
 
 
 def _is_call(stmt: ir.Stmt) -> bool:

@@ -90,3 +90,10 @@ def starred(*args: float) -> float:
 
 def named(x: float, **kw: float) -> float:
     return x * kw["k"]
+
+
+def jitted(u, steps):
+    u = u.copy()
+    for _ in range(steps):
+        u[1:] = u[1:] * u[:-1]
+    return np.sum(u)

@@ -1,4 +1,8 @@
-"""The page as a person uses it, in a headless browser; skipped where there is none."""
+"""The page as a person uses it, in a headless browser.
+
+Skipped where there is no `chromium` or no Playwright: `apt-get install chromium` and
+`pip install -e ".[browser]"`.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,11 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
+# As root in a container, and silent: nothing is asked of the network.
+FLAGS = (
+    "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
+    "disable-component-update disable-sync"
+)
 START = programs.simulate.__code__.co_firstlineno
 LEFT = ".variant:not([hidden]) .left"
 RIGHT = ".variant:not([hidden]) .right"
@@ -29,7 +38,9 @@ RIGHT = ".variant:not([hidden]) .right"
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        chromium = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=[f"--{flag}" for flag in FLAGS.split()]
+        )
         yield chromium
         chromium.close()
 
@@ -152,6 +163,15 @@ def test_the_keyboard_is_enough(seen: Any) -> None:
 def test_rules_are_reached_from_where_they_are_used(seen: Any) -> None:
     seen.click(f"{LEFT} a.rule-link >> nth=0")
     assert seen.locator(f"{LEFT} .rule:target h4").inner_text().startswith("numpy.tanh")
+
+
+def test_the_numbers_stay_where_they_are_when_a_pane_is_scrolled(seen: Any) -> None:
+    seen.set_viewport_size({"width": 900, "height": 600})
+    number = seen.locator(f"{RIGHT} .line .no >> nth=0")
+    before = number.bounding_box()["x"]
+    assert seen.evaluate("(s) => { const p = document.querySelector(s); p.scrollLeft = 60;"
+                         " return p.scrollLeft; }", RIGHT) == 60  # fmt: skip
+    assert abs(number.bounding_box()["x"] - before) <= 4
 
 
 def contrast(tab: Any, selector: str) -> float:

@@ -213,3 +213,20 @@ def test_the_last_specialisation_is_seen_first():
 def test_a_refused_derivative_says_so_in_a_notebook():
     df = sg.grad(programs.without_rule)
     assert "There is no derivative here" in df._repr_html_()
+
+
+def test_of_a_compiled_function_the_text_that_numba_compiles_is_shown():
+    numba = pytest.importorskip("numba")
+    derivative = sg.grad(numba.njit(programs.jitted))
+    derivative(np.ones(3), 2)
+    (job,) = jobs_of(derivative)
+    (shown,) = view([job]).variants
+    assert shown.text == derivative.source
+    assert "@njit" in shown.text
+    assert any(line.action == "save" and line.origin for line in shown.lines)
+
+
+def test_variables_have_the_names_that_the_user_gave_them():
+    shown = view([Job(programs.jitted, types=tuple(parse_types("u=float64[:]").items()))])
+    names = [[name for name, _ in line.types] for line in shown.variants[0].primals[0].lines]
+    assert names[:4] == [["u"], ["u"], ["_"], []]
