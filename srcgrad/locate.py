@@ -61,7 +61,7 @@ def _inside(module: ModuleType, place: str, name: str) -> Any:
 def _similar(owner: Any, name: str) -> list[str]:
     import difflib
 
-    names = [n for n in dir(owner) if not n.startswith("_")]
+    names = [n for n in dir(owner) if n[0] != "_" and callable(getattr(owner, n, None))]
     close = difflib.get_close_matches(name, names, 3, 0.6)
     return [f"perhaps you mean {' or '.join(close)}"] if close else []
 

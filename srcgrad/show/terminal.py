@@ -28,6 +28,7 @@ _STYLES = {
     "builtin": "blue",
 }
 _LINES = ("cyan", "magenta", "yellow", "green", "blue", "red")
+_HEAD = 5  # columns of a line's number
 _NUMBERS = 20  # columns of the numbers at both sides, and of what is between
 _SWEEPS = {"forward": "cyan", "reverse": "red", "tangent": "green"}
 _NARROW = 96  # below this many columns the derivative goes under the primal
@@ -102,7 +103,7 @@ def _primal(variant: Variant, primal: Primal) -> Iterator[Row]:
     linked = {row.origin for row in variant.lines}
     for line, found in zip(primal.lines, coloured, strict=False):
         style = _colour(line.number) if line.number in linked else "bright_black"
-        number = Text(f"{line.number:>4} ", f"bold {style}" if line.active else style)
+        number = Text(f"{line.number:>{_HEAD - 1}} ", f"bold {style}" if line.active else style)
         types = ", ".join(f"{name} {t}" for name, t in line.types)
         yield number, _code(found), Text(types, "bright_black")
 
@@ -149,6 +150,8 @@ def _side_by_side(left: list[Row], right: list[Row], width: int) -> Table:
     for row in right:
         b.add_row(*row)
     both = Table.grid(padding=(0, 2, 0, 0))
+    both.add_column(width=_HEAD + 1 + used + (margin + 1 if types else 0))
+    both.add_column()
     both.add_row(a, b)
     return both
 
