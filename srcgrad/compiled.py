@@ -14,6 +14,7 @@ from typing import Any
 from srcgrad import dependencies, warm
 from srcgrad.dependencies import Dependency, Place, Watch
 from srcgrad.errors import MissingRule, NotDifferentiable, UnsupportedSyntax, shown_file
+from srcgrad.frontend.namespace import written_at
 from srcgrad.ir import frozen
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
@@ -86,10 +87,24 @@ class Compiled:
             self.lines, self.tree = writer.line_table(self.tree, self.text), None
         return self.lines
 
+    def place(self, line: int) -> tuple[str, int]:
+        """The user's file and line behind a line of the text, through derivatives of derivatives
+        and functions made from nested ones; ("", 0) when there is none."""
+        file, at = self.origins().get(line, ("", 0))
+        for inner in self.requires:
+            if file == inner.module.__file__:
+                found: tuple[str, int] = inner.place(at)
+                return found if found[1] else (file, at)
+        return written_at(file, at)
+
+    def places(self) -> dict[int, tuple[str, int]]:
+        """The user's files and lines behind all lines of the text that have one."""
+        return {line: self.place(line) for line in self.origins()}
+
     def explain(self, error: BaseException) -> None:
         """Say in an exception that came out of a rule which one it was; raise ours for Numba's."""
         if self.backend is not None and self.backend.is_numba_error(error):
-            raise self.backend.explained(error, self.text, self.origins()) from None
+            raise self.backend.explained(error, self.text, self.places()) from None
         before = len(getattr(error, "__notes__", ()))
         if self.rules:
             rulenotes.add_note(error, self.rules)
@@ -104,7 +119,7 @@ class Compiled:
             for f in traceback.extract_tb(error.__traceback__)
             if f.filename == self.module.__file__
         ]
-        file, line = self.origins().get(at[-1] or 0, ("", 0)) if at else ("", 0)
+        file, line = self.place(at[-1] or 0) if at else ("", 0)
         if not line:
             return
         from srcgrad.ir.nodes import Loc

@@ -219,15 +219,11 @@ def _origin(made: Compiled, number: int) -> tuple[str, str]:
                 file = found[1]
         if found or "# ----" in row or row.startswith("def "):
             break
-    if not line:
-        table = made.origins()
+    if not line or os.path.basename(file) != os.path.basename(made.file):
         near = sorted((number, number - 1, number + 1), key=partial(_distance, made.text, number))
-        place, line = next((table[n] for n in near if n in table), (made.file, 0))
-        file, text = shown_file(place), linecache.getline(place, line).strip()
-    for inner in made.requires:
-        path = str(inner.module.__file__)
-        if line and os.path.basename(path) == os.path.basename(file):
-            return _origin(inner, line)
+        place, at = next((found for found in map(made.place, near) if found[1]), (file, line))
+        if at:
+            file, line, text = shown_file(place), at, linecache.getline(place, at).strip()
     return f"{file}:{line}", text
 
 

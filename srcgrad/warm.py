@@ -217,7 +217,7 @@ def _follows(place: Place, functions: Sequence[Any], parts: Sequence[Compiled]) 
 def _lines(functions: list[Any], made: Compiled) -> list[tuple[int, int, int]]:
     """Lines of the text, and those behind them of functions, whose files are asked for anew."""
     files = {fn.__code__.co_filename: k for k, fn in reversed(list(enumerate(functions)))}
-    return [(n, files[file], line) for n, (file, line) in made.origins().items() if file in files]
+    return [(n, files[file], line) for n, (file, line) in made.places().items() if file in files]
 
 
 # ---- functions -----------------------------------------------------------------

@@ -18,6 +18,7 @@ import pytest
 import srcgrad as sg
 from srcgrad.analysis import resolve
 from srcgrad.ir import nodes as ir
+from srcgrad.rules import custom
 
 
 def root(x):
@@ -240,3 +241,49 @@ def test_a_breakpoint_in_the_function_stops_in_its_derivative(
     found = sg.grad(stops, specialize=specialize)(np.array([2.0]))
     assert found == pytest.approx(np.cos(2.0) * 4.0 + np.sin(2.0) * 4.0)
     assert seen == [("stops_grad", [np.sin(2.0)]), ("stops_grad", [2.0 * np.sin(2.0)])]
+
+
+INSIDE = """
+import numpy as np
+import srcgrad as sg
+
+
+def inner(w, a):
+    r = np.sqrt((w - a) ** 2)
+    return np.sum(np.log(r + a))
+
+
+def of_module(a):
+    return np.sum(sg.grad(inner)(np.array([1.0, 2.0]), a))
+
+
+def nested(a):
+    def loss(w):
+        size = np.sqrt(w * a)
+        return np.sum(size)
+
+    return np.sum(sg.grad(loss)(np.array([1.0, 0.0])))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "text"),
+    [("of_module", 7, "r = np.sqrt((w - a) ** 2)"), ("nested", 17, "size = np.sqrt(w * a)")],
+)
+def test_places_behind_derivatives_inside_are_those_that_a_person_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, line: int, text: str
+) -> None:
+    """When it is made, and when it comes from the cache."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("SRCGRAD_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(custom, "_version", 0)  # other tests registered rules
+    (tmp_path / "inside_model.py").write_text(INSIDE)
+    for _ in range(2):
+        sys.modules.pop("inside_model", None)
+        df = sg.grad(getattr(importlib.import_module("inside_model"), name))
+        with np.errstate(all="ignore"):
+            assert f"inside_model.py:{line}  {text}" in str(sg.trace_nan(df, 1.0))
+        with pytest.raises(ValueError, match="broadcast") as caught:
+            df(np.ones(3))
+        assert caught.value.__notes__[-1].endswith(f"inside_model.py:{line}  {text}")
+    sys.modules.pop("inside_model", None)

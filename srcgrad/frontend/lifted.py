@@ -89,11 +89,12 @@ def lift(nested: Written, name: str) -> types.FunctionType | None:
         arg.annotation = None
     plain = ast.arguments(first + params, [], None, [], [], None, [])
     if isinstance(nested.node, ast.Lambda):
-        body: list[ast.stmt] = [ast.Return(nested.node.body)]
+        body: list[ast.stmt] = [ast.copy_location(ast.Return(nested.node.body), nested.node)]
     else:
         body = nested.node.body
     name = f"{name}_" if keyword.iskeyword(name) else name
     made = ast.FunctionDef(name, plain, [*nested.others, *body], [])
+    ast.copy_location(made, nested.node)
     return _compiled(copy.deepcopy(made), name, nested)
 
 
@@ -106,15 +107,24 @@ def _compiled(made: ast.stmt, name: str, nested: Written) -> types.FunctionType:
         params = ast.arguments([ast.arg(n) for n in used], [], None, [], [], None, [])
         made = ast.FunctionDef("around", params, [made], [])
     text = ast.unparse(ast.fix_missing_locations(made)) + "\n"
-    digest = hashlib.sha256(text.encode()).hexdigest()[:8]  # no two texts may have one file
+    lines = _lines(made, ast.parse(text).body[0])
+    # What is written elsewhere, or otherwise, has another name: places are found by it.
+    told = f"{around.__module__} {sorted(lines.items())}\n{text}"
+    digest = hashlib.sha256(told.encode()).hexdigest()[:8]
     file = f"<{name} in {around.__qualname__} {digest}>"
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     code = _code_of(compile(text, file, "exec"), name)
     closure = tuple(cells[n] for n in code.co_freevars)
     fn = types.FunctionType(code, around.__globals__, name, None, closure)
     fn.__module__ = around.__module__
-    lifted_from(fn, around)
+    lifted_from(fn, around, lines)
     return fn
+
+
+def _lines(made: ast.stmt, parsed: ast.stmt) -> dict[int, int]:
+    """From lines of the text to lines of the file in which the function is written."""
+    theirs, ours = ([s for s in ast.walk(t) if isinstance(s, ast.stmt)] for t in (made, parsed))
+    return {b.lineno: a.lineno for a, b in zip(theirs, ours, strict=True)}
 
 
 def _code_of(code: types.CodeType, name: str) -> types.CodeType:

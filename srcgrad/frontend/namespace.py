@@ -10,6 +10,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 _AROUND: WeakKeyDictionary[FunctionType, FunctionType] = WeakKeyDictionary()
+_WRITTEN: dict[str, tuple[str, dict[int, int]]] = {}  # file that is made up -> file and lines
 
 
 class Namespace:
@@ -74,9 +75,11 @@ def cells_by_name(fn: Any) -> dict[str, CellType]:
     return dict(zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True))
 
 
-def lifted_from(fn: FunctionType, outer: FunctionType) -> None:
-    """Note that a function is one written inside another, whose text says what it is."""
+def lifted_from(fn: FunctionType, outer: FunctionType, lines: dict[int, int]) -> None:
+    """Note that a function is one written inside another, whose text says what it is; and the
+    lines in the file of that one behind its own."""
     _AROUND[fn] = outer
+    _WRITTEN[fn.__code__.co_filename] = outer.__code__.co_filename, lines
 
 
 def around(fn: Any) -> FunctionType | None:
@@ -85,6 +88,16 @@ def around(fn: Any) -> FunctionType | None:
     >>> around(around)
     """
     return _AROUND.get(fn)
+
+
+def written_at(file: str, line: int) -> tuple[str, int]:
+    """Where a line stands in a file, for one of a function that was made from a nested one.
+
+    >>> written_at("model.py", 3)
+    ('model.py', 3)
+    """
+    home, lines = _WRITTEN.get(file, (file, {}))
+    return written_at(home, lines[line]) if line in lines else (file, line)
 
 
 def outside(fn: Any) -> Mapping[str, Any]:
