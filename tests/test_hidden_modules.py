@@ -14,6 +14,9 @@ import numpy as np
 import pytest
 
 import srcgrad as sg
+from srcgrad.analysis.resolve import Program
+from srcgrad.frontend.source import read
+from srcgrad.ir import types as ty
 
 MODULE = """\
 import numpy as np
@@ -89,3 +92,50 @@ def test_built(simulate: ModuleType, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
     built = importlib.import_module("built")
     np.testing.assert_allclose(built.simulate_grad(X), EXPECTED)
+
+
+class Late:
+    """What a package puts in the place of its module so that its parts load when they are read."""
+
+    __name__ = "loads_its_parts_late"
+
+    def __getattr__(self, name: str) -> float:
+        if name != "RATE":
+            raise AttributeError(name)
+        return 2.5
+
+
+def imports_a_part(x):
+    from loads_its_parts_late import RATE
+
+    return RATE * x * x
+
+
+def reads_a_part(x):
+    import loads_its_parts_late
+
+    return loads_its_parts_late.RATE * x * x
+
+
+@pytest.mark.parametrize("typed", [True, False])
+@pytest.mark.parametrize("f", [imports_a_part, reads_a_part])
+def test_objects_in_the_place_of_modules(f, typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "loads_its_parts_late", Late())
+    assert sg.grad(f, specialize=typed)(1.5) == 7.5
+
+
+def never_returns(x):
+    raise ValueError(x)
+
+
+def goes_on(x):
+    y = never_returns(x)
+    z = y * x
+    return z * z
+
+
+def test_what_follows_a_call_that_returns_nothing_is_not_left_out() -> None:
+    program = Program()
+    facts = program.facts(program.reached(read(goes_on)), (ty.Number(float),))
+    assert facts.types["y"] == facts.types["z"] == ty.UNKNOWN
+    assert len(facts.targets) == 3

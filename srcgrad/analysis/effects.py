@@ -338,7 +338,7 @@ def _container(out: Effects, stmt: ir.Stmt, name: str, expr: ir.Expr, target: st
         return
     if isinstance(expr, ir.Call):
         if target is not None:
-            for arg in expr.args:
+            for arg in expr.args[:1] if name == "alias" else expr.args:
                 out.share(target, ir.unstar(arg))
         return
     assert isinstance(expr, ir.Method)

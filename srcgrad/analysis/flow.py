@@ -61,6 +61,8 @@ def _of_target(expr: ir.Expr, target: object) -> tuple[ir.Var, ...]:
             return _vars([*(a for b in args for a in bound_atoms(b)), *extra])
         case Construct(_, _, args):
             return _vars(a for b in args for a in bound_atoms(b))
+        case Container("alias"):
+            return _vars(ir.operands(expr)[1:2])
         case Container(name):
             return () if name in _NO_FLOW else _vars(ir.operands(expr))
         case Constant():

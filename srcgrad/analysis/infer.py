@@ -17,7 +17,7 @@ from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.rewrites.array_likes import is_list, makes_array
 from srcgrad.analysis.rewrites.decided import decided
-from srcgrad.analysis.targets import Container, Library, Uncharted
+from srcgrad.analysis.targets import Container, Library, Uncharted, User
 from srcgrad.analysis.types import odd_arrays, probe, special_methods
 from srcgrad.analysis.types.atoms import atom_type
 from srcgrad.analysis.types.dims import plain_dims
@@ -55,9 +55,21 @@ class Inference(MemberTypes):
             self.program.again(facts)
             self.block(fn.body)
             settled = not self.changed or not (self.early or self.program.is_recursive)
-            if settled and not self.program.moved(facts):
+            if settled and not self.program.moved(facts) and not self.goes_on():
                 break
         return facts
+
+    def goes_on(self) -> bool:
+        """A function of which no return was seen may return for all that: what it gives is of no
+        known type then, so that nothing that follows the call is left out."""
+        if self.program.is_recursive:
+            return False
+        before = len(self.facts.types)
+        for stmt in ir.walk(self.facts.fn.body):
+            if isinstance(stmt, ir.Assign) and isinstance(self.facts.targets.get(stmt.sid), User):
+                if stmt.target.name not in self.facts.types:
+                    self.bind(stmt.target.name, ty.UNKNOWN)
+        return len(self.facts.types) != before
 
     def block(self, block: ir.Block) -> None:
         for stmt in block:

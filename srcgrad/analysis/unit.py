@@ -283,6 +283,17 @@ class Unit:
             return False
         return isinstance(self.facts.of(stmt.value), ty.Unknown)
 
+    def may_compute(self, stmt: ir.Stmt) -> tuple[ir.Var, ...]:
+        """What of the key of `t = u[k]` carries a derivative that u, of a class known only at run
+        time, may make use of."""
+        if not isinstance(stmt, ir.Assign) or stmt.target.name not in self.act.useful:
+            return ()
+        expr = stmt.value
+        if not isinstance(expr, ir.Index) or not isinstance(self.facts.of(expr.obj), ty.Unknown):
+            return ()
+        found = [a for a in ir.key_atoms(expr.key) if isinstance(a, ir.Var)]
+        return tuple(a for a in found if a.name in self.act.varied)
+
     def basic(self, key: ir.Key) -> bool:
         return surely_basic(self.facts, key)
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 from srcgrad.frontend.purity import gives_bool_or_text, is_pure
 from srcgrad.frontend.resolve import (
+    builtin,
+    callee,
     check_attribute,
     constant,
     extend,
@@ -133,7 +135,7 @@ def starred(
 
 def unpacked(scope: Scope, node: ast.expr, later: Sequence[ast.AST]) -> Star:
     """`*value`, whose items are taken before what comes later may write into it."""
-    value = held(scope, eager(node), later)
+    value = held(scope, eager(scope, node), later)
     if not all(is_pure(scope, part) for part in later):
         temp = scope.temp()
         scope.assign(node, temp, Build("list", (Star(value),)))
@@ -141,10 +143,13 @@ def unpacked(scope: Scope, node: ast.expr, later: Sequence[ast.AST]) -> Star:
     return Star(value)
 
 
-def eager(node: ast.expr) -> ast.expr:
-    """Where Python runs a generator at once, it is a list."""
+def eager(scope: Scope, node: ast.expr) -> ast.expr:
+    """Where Python runs a generator or an iterator at once, it is a list."""
     if isinstance(node, ast.GeneratorExp):
         return ast.copy_location(ast.ListComp(node.elt, node.generators), node)
+    called = callee(scope, node.func) if isinstance(node, ast.Call) else None
+    if any(called is made for made in (map, filter, reversed, zip, enumerate)):
+        return ast.copy_location(ast.Call(ref(builtin("list"), node), [node], []), node)
     return node
 
 

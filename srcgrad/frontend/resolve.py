@@ -234,6 +234,7 @@ def _scipy_path(value: Any, name: str, module: str) -> Global | None:
 def extend(session: Session, found: Global, name: str) -> Global | None:
     """`found.name` when what it names is a module or class, whose attributes are fixed names."""
     fixed = isinstance(found.value, ModuleType | type | Namespace | Cells | Handed)
+    fixed = fixed or stands_for_module(found.value)
     if not fixed and not hasattr(found.value, "__srcgrad_entry__"):
         return None
     try:
@@ -243,6 +244,12 @@ def extend(session: Session, found: Global, name: str) -> Global | None:
     inner = Global(found.root, (*found.path, name), value)
     session.relies_on(inner)
     return (module_path(value) if isinstance(value, ModuleType) else None) or inner
+
+
+def stands_for_module(value: Any) -> bool:
+    """Whether an object has taken the place of a module, as packages do whose parts load late."""
+    name = getattr(value, "__name__", None)
+    return isinstance(name, str) and sys.modules.get(name) is value
 
 
 def own_function(session: Session, found: Global, name: str) -> Global | None:

@@ -65,7 +65,7 @@ def _assign(scope: Scope, node: ast.Assign) -> None:
         assert isinstance(value, ast.Tuple | ast.List)
         assign_each(scope, target.elts, value.elts, node)
     else:
-        value = eager(value) if isinstance(target, ast.Tuple | ast.List) else value
+        value = eager(scope, value) if isinstance(target, ast.Tuple | ast.List) else value
         assign_to(scope, target, expression(scope, value), node)
 
 
@@ -79,7 +79,7 @@ def _assign_name(scope: Scope, node: ast.Assign, target: ast.Name) -> None:
 
 def _shared(scope: Scope, node: ast.Assign) -> Atom:
     """The value of `a = b = value`, safe from the first of the assignments."""
-    found = atom(scope, eager(node.value))
+    found = atom(scope, eager(scope, node.value))
     names = {part.id for t in node.targets for part in ast.walk(t) if isinstance(part, ast.Name)}
     if isinstance(found, Var) and found.name in names:
         temp = scope.temp()

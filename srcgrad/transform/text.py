@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Container, Library, Packed, User, bound_atoms, writes_argument
+from srcgrad.analysis.targets import Container, Library, User, bound_atoms, writes_argument
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
@@ -17,7 +17,7 @@ from srcgrad.ir.rebuild import rename_ast
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.callbacks import callback
 from srcgrad.transform.module import Module
-from srcgrad.transform.nested import is_nested
+from srcgrad.transform.nested import is_nested, written_out
 from srcgrad.transform.operators import binary, operation
 from srcgrad.transform.solutions import root_found
 
@@ -55,7 +55,15 @@ class Text:
     is_replaced: Callable[[ir.Stmt], bool] = lambda _: False
     is_hooked: Callable[[ir.Stmt], bool] = lambda _: False  # is something written beside it
     handling: Callable[[ir.Try, int], list[ast.stmt]] = lambda *_: []
+    may_compute: Callable[[ir.Stmt], tuple[ir.Var, ...]] = lambda _: ()  # with a key
     stands_aside: bool = False  # what `before` writes leaves the values of all variables alone
+
+    def asked(self, obj: ir.Atom) -> ast.expr:
+        """What is indexed; whether its class computes with the key is asked when it runs."""
+        keys = () if self.current is None else self.may_compute(self.current)
+        node = self.atom(obj)
+        names = (syn.name(self.var(k.name)) for k in keys)
+        return self.module.support("keyed", node, *names) if keys else node
 
     # ---- atoms and expressions ----
 
@@ -104,7 +112,7 @@ class Text:
             case ir.Op(op, args):
                 return operation(op, [self.atom(a) for a in args])
             case ir.Call() | ir.Method() if is_nested(expr, self.facts, self.current):
-                return self.nested_call()
+                return written_out(self)
             case ir.Call(fn, args, kwargs):
                 return root_found(self, expr) or self.call(self.atom(fn), args, kwargs)
             case ir.Method(obj, name, args, kwargs):
@@ -112,34 +120,13 @@ class Text:
             case ir.Attr(obj, name):
                 return ast.Attribute(self.atom(obj), name, ast.Load())
             case ir.Index(obj, key):
-                return self.index(self.atom(obj), key)
+                return self.index(self.asked(obj), key)
             case ir.Build():
                 return self.display(expr)
             case ir.Opaque():
                 return self.opaque(expr)
             case ir.Closure(_, free):
                 return syn.tuple_of(self.atom(a) for _, a in free)
-
-    def nested_call(self) -> ast.expr:
-        """A call of a nested function, or with one, through which no derivative passes: it is
-        written out plainly."""
-        from srcgrad.transform.adjoint.closures import parts
-        from srcgrad.transform.plain import plain_function
-
-        assert self.current is not None
-        target = self.facts.targets[self.current.sid]
-        assert isinstance(target, User)
-        name = plain_function(self.module, self.program, target.fn, target.types)
-        args: list[ast.expr] = []
-        for b in target.args:
-            if isinstance(b, Packed):
-                items = [self.arg(i) for i in b.items]
-                args.append(ast.Tuple(items, ast.Load()))
-            else:
-                args.append(self.atom(b))
-        if target.closure is not None:
-            args += parts(self.module, self.facts, target, self.atom(target.closure))
-        return syn.call(name, *args)
 
     def call(
         self,

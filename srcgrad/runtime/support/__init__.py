@@ -35,6 +35,7 @@ from srcgrad.runtime.support.containers import (
     equal_lengths as equal_lengths,
     is_mapping as is_mapping,
     is_sequence as is_sequence,
+    keyed as keyed,
     basis as basis,
     match_parts as match_parts,
     named as named,

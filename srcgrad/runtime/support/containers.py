@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.runtime.support.adjoints import Fields, error, is_number, of_kind, own, part
+from srcgrad.runtime.support.adjoints import (
+    Fields,
+    error,
+    is_floating,
+    is_number,
+    of_kind,
+    own,
+    part,
+)
 from srcgrad.runtime.support.elementwise import match
 
 
@@ -109,9 +117,29 @@ def without_keys(x: Any, keys: tuple[Any, ...]) -> dict[Any, Any]:
     return {key: value for key, value in x.items() if key not in keys}
 
 
-# Both give their argument itself or a list of its keys: to the compiler, another name for it.
+def keyed(x: Any, *keys: Any) -> Any:
+    """x itself, unless its class may compute with keys that carry a derivative: `table[x]`.
+
+    >>> keyed({0.5: 1.0}, 0.5)
+    {0.5: 1.0}
+    """
+    if getattr(type(x), "__getitem__", None) not in _LOOK_UP:
+        if any(is_number(k) or is_floating(k) for k in keys):
+            raise error(
+                "MissingRule",
+                f"no derivative rule for indexing an object of the class {type(x).__name__} with "
+                "a value that carries a derivative: call a function instead",
+            )
+    return x
+
+
+_CLASSES: tuple[Any, ...] = (dict, list, tuple, range, str, bytes, np.ndarray, np.generic)
+_LOOK_UP = frozenset(cls.__getitem__ for cls in _CLASSES)
+
+# They give their argument itself or a list of its keys: to the compiler, another name for it.
 sequence.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 unpacked.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
+keyed.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 
 
 def basis(x: Any) -> Any:

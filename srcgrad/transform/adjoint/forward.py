@@ -28,6 +28,7 @@ class Forward(Shadows):
         out = {n for n in self.found.needed if n.startswith("%")}
         for stmt in ir.walk(self.unit.body):
             found = [v for v in ir.writes(stmt) if self.shadowed(stmt, v)]
+            found += self.unit.may_compute(stmt)
             if self.hooked(stmt):
                 found = [*ir.reads(stmt), *ir.writes(stmt)]
             out |= {v.name for v in found if "%" in v.name}

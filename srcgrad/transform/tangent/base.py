@@ -47,7 +47,13 @@ class Base:
             taken |= {v.name for v in (*ir.reads(s), *ir.writes(s)) if "%" not in v.name}
         names = Names((taken - {""}) | {tangents_name(self.unit)})
         self.module = self.owner.module
-        self.text = Text(self.module, self.unit.facts, names, program=self.owner.program)
+        self.text = Text(
+            self.module,
+            self.unit.facts,
+            names,
+            program=self.owner.program,
+            may_compute=self.unit.may_compute,
+        )
         self.needs = NeedsTable(self.unit)
         self.text.uses = uses_of(self.unit.body, self.unit.is_active)
         self.text.named = self.named()
@@ -70,6 +76,7 @@ class Base:
         """Temporaries that a tangent mentions."""
         out: set[str] = set()
         for stmt in ir.walk(self.unit.body):
+            out |= {v.name for v in self.unit.may_compute(stmt) if "%" in v.name}
             if self.unit.may_truncate(stmt):
                 out |= {v.name for v in ir.reads(stmt) if "%" in v.name}
             if not self.touches(stmt):
