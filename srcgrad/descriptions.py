@@ -45,7 +45,7 @@ def function(fn: Any) -> Described:
     found = source.read(fn)
     defaults = [fn.__defaults__ or (), sorted((fn.__kwdefaults__ or {}).items())]
     return [
-        untagged(fn.__module__), fn.__qualname__, shown_file(found.file),
+        untagged(fn.__module__ or ""), fn.__qualname__, shown_file(found.file),
         fn.__code__.co_firstlineno, found.digest, repr(_plain(defaults)), repr(fn.__annotations__),
         list(fn.__code__.co_freevars),
     ]  # fmt: skip

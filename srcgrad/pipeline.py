@@ -35,6 +35,7 @@ from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
 from srcgrad.transform.delay import delay
 from srcgrad.transform.handover import hand_over
+from srcgrad.transform.late import restore_late
 from srcgrad.transform.leftovers import clear_empty, drop_unread
 from srcgrad.transform.module import Module
 from srcgrad.transform.records import split_records
@@ -253,6 +254,7 @@ def _drafted(
                 split_records(function)
                 delay(function)
                 fold.fold(function)
+                restore_late(function)
                 hand_over(function)
                 drop_restores(function)
                 clear_empty(function)

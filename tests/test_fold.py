@@ -38,6 +38,18 @@ def folded(body: str) -> str:
         ("t1_bar = x_bar[i].copy()\nx_bar[i] = 0.0\nx_bar[i] += t1_bar\nreturn t1_bar",
          "t1_bar = x_bar[i].copy()\nreturn t1_bar"),
         ("s_bar = 0.5\nx_bar += 2.0 * s_bar * a", "x_bar += a"),
+        ("s_bar = 1.0\nfor k in range(3):\n    x_bar[k] += s_bar * -0.5 * a",
+         "for k in range(3):\n    x_bar[k] -= 0.5 * a"),
+        ("x_bar += g * a * -0.5 * 2.0 * b", "x_bar += -g * a * b"),
+        ("x_bar += g * 2.0 * a * 3.0 * b", "x_bar += g * a * 6.0 * b"),
+        ("x_bar += g * 2.0 * a * -3.0", "x_bar += g * a * -6.0"),
+        ("t1_bar = a.T @ g\nx_bar += t1_bar.T", "x_bar += g.T @ a"),
+        ("t1_bar = g @ a.T\nx_bar += t1_bar.T", "x_bar += a @ g.T"),
+        ("t1_bar = a.b * g\nb_bar = t1_bar\nreturn b_bar", "b_bar = a.b * g\nreturn b_bar"),
+        ("x_bar = np.zeros(x.shape, x.dtype)\nx_bar[2] += g\ny_bar = g * b\nx_bar[0] -= g * a",
+         "x_bar = np.zeros(x.shape, x.dtype)\nx_bar[2] = g\ny_bar = g * b\nx_bar[0] = -g * a"),
+        ("x_bar = np.zeros(x.shape, x.dtype)\nx_bar[:-1] += g\nx_bar[1:] += g",
+         "x_bar = np.zeros(x.shape, x.dtype)\nx_bar[:-1] = g\nx_bar[1:] += g"),
     ],
 )  # fmt: skip
 def test_folded(before: str, after: str) -> None:
@@ -59,6 +71,13 @@ def test_folded(before: str, after: str) -> None:
         "s_bar = 1.0\ns_bar += g\nx_bar[i] += s_bar",
         "t1_bar = x_bar[i].copy()\nx_bar[i] = 0.0\nx_bar[0] += t1_bar\nreturn t1_bar",
         "s_bar = 1.0\nreturn s_bar",
+        "x_bar += g * 3.0 * a * 5.0",  # rounded twice
+        "x_bar += (g @ a).T",
+        "x_bar = np.zeros(n)\nx_bar[0] = g\nx_bar[0] += g",
+        "x_bar = np.zeros(n)\nx_bar[0] += x_bar[1]",
+        "x_bar = np.zeros(n)\nv = x_bar[1:]\nx_bar[0] += g",  # which may be the same element
+        "x_bar = np.zeros(n)\nfor k in range(2):\n    x_bar[0] += g",
+        "x_bar = np.zeros(n)\nif g:\n    x_bar[0] += g",
         "s_bar = 1.0\nif g:\n    s_bar = 2.0\nx_bar[i] += s_bar",
     ],
 )

@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from srcgrad.ir import asts
 from srcgrad.ir.comments import Comment
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.begin import begin_whole, drop_returned, store_first
 from srcgrad.transform.fresh import is_fresh
 from srcgrad.transform.silent import is_silent
 from srcgrad.transform.sums import join_sums
 
-_TEMPORARY = re.compile(r"t\d+_bar(_\d+)?")
+_TEMPORARY = re.compile(r"t\d+_(bar|dot)(_\d+)?")
 _LARGEST = 24  # nodes of an expression that is folded into another
+_SHORT = 3  # of a tangent, that the terms of a product rule stay in sight
 
 
 def fold(function: ast.FunctionDef) -> None:
@@ -36,13 +38,15 @@ def fold(function: ast.FunctionDef) -> None:
     if _propagate(function, stores, loads):
         stores, loads = _counts(function)
     for block in syn.blocks(function.body):
-        _drop_returned(block)
+        drop_returned(block)
         _fold_block(block, stores, loads)
-        _begin(block)
+        if begin_whole(block):
+            _fold_block(block, stores, loads)
         for s in block:
             if isinstance(s, ast.Assign | ast.AugAssign) and not hasattr(s, "srcgrad_raises"):
                 s.value = _without_copies(s, asts.changed(s.value, _SHORTER))
         join_sums(block)
+        store_first(block)
 
 
 def _counts(function: ast.FunctionDef) -> tuple[Counter[str], Counter[str]]:
@@ -55,68 +59,6 @@ def _counts(function: ast.FunctionDef) -> tuple[Counter[str], Counter[str]]:
         elif isinstance(node, ast.arg):
             stores[node.arg] += 1
     return stores, loads
-
-
-def _drop_returned(block: list[ast.stmt]) -> None:
-    """`t_bar = u_bar[k].copy()`, `u_bar[k] = 0.0`, `u_bar[k] += t_bar` leave u_bar as it was."""
-    for k in range(len(block) - 3, -1, -1):
-        match block[k : k + 3]:
-            case [
-                ast.Assign([ast.Name(kept)], ast.Call(ast.Attribute(place, "copy"), [], [])),
-                ast.Assign([cleared], ast.Constant(0.0)),
-                ast.AugAssign(added, ast.Add(), ast.Name(given)),
-            ] if kept == given and isinstance(place, ast.Subscript):
-                if _shown(place) == _shown(cleared) == _shown(added):
-                    del block[k + 1 : k + 3]
-
-
-def _shown(place: ast.expr) -> str:
-    return ast.dump(place).replace("Store()", "Load()")
-
-
-def _begin(block: list[ast.stmt]) -> None:
-    """`u_bar = np.zeros(u.shape, u.dtype)` and `u_bar += 2.0 * u`: it begins with the latter."""
-    for s in list(block):
-        match s:
-            case ast.Assign(
-                [ast.Name(name)],
-                ast.Call(
-                    ast.Attribute(ast.Name("np"), "zeros"),
-                    [ast.Attribute(_, "shape") as shape, *_],
-                    [],
-                ),
-            ):
-                k = block.index(s)
-                at = next((j for j in range(k + 1, len(block)) if _mentions(block[j], name)), None)
-                first = None if at is None else _whole(block[at], name, shape)
-                if at is not None and first is not None:
-                    block[at] = first
-                    del block[k]
-
-
-def _mentions(s: ast.stmt, name: str) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == name for n in asts.walk(s))
-
-
-def _whole(s: ast.stmt, name: str, shape: ast.expr) -> ast.stmt | None:
-    """The assignment for an addition of a whole array to zeros of its kind, or of one number for
-    all elements (its adjoint is thin)."""
-    thin = getattr(s, "srcgrad_thin", None)
-    match s:
-        case ast.AugAssign(ast.Name(target), ast.Add() | ast.Sub() as op, value):
-            if target != name or thin is None or name in asts.names(value):
-                return None
-        case _:
-            return None
-    if isinstance(op, ast.Sub):
-        value = syn.negative(value)
-    if thin:
-        value = syn.call("np.full", shape, value)
-    elif not is_fresh(value):
-        value = ast.Call(ast.Attribute(value, "copy", ast.Load()), [], [])
-    made = syn.assign(name, value)
-    vars(made).update({k: v for k, v in vars(s).items() if k.startswith("srcgrad_")})
-    return made
 
 
 # ---- single uses ----------------------------------------------------------------------------
@@ -153,15 +95,17 @@ def _use(
         case _:
             return None
     once = stores[name] == 1 and loads[name] == 1 and _TEMPORARY.fullmatch(name)
-    if not name.endswith("_bar") or hasattr(block[k], "srcgrad_raises"):
+    if not name.endswith(("_bar", "_dot")) or hasattr(block[k], "srcgrad_raises"):
         return None  # a statement of the user's
     if once and k + 1 < len(block):
         added = block[k + 1]
-        if isinstance(added, ast.AugAssign) and _is_name(added.value, name):
-            plain = isinstance(added.target, ast.Name) and added.target.id != name
-            if plain and len(asts.walk(value)) <= _LARGEST:
+        if isinstance(added, ast.AugAssign | ast.Assign) and _is_name(_bare(added, value), name):
+            target = added.target if isinstance(added, ast.AugAssign) else added.targets[0]
+            plain = isinstance(target, ast.Name) and target.id != name
+            view = isinstance(value, ast.Subscript | ast.Attribute)
+            if plain and not view and len(asts.walk(value)) <= _LARGEST:
                 return k + 1  # nothing happens in between
-    if not is_silent(value, False) or len(asts.walk(value)) > _LARGEST:
+    if not is_silent(value, False) or not _is_short(name, value):
         return None
     for at in range(k + 1, len(block)):
         s = block[at]
@@ -179,7 +123,20 @@ def _use(
     return None
 
 
-def _is_name(node: ast.expr, name: str) -> bool:
+def _bare(s: ast.AugAssign | ast.Assign, value: ast.expr) -> ast.expr:
+    """What a statement binds or adds; the array itself for a copy of a new one."""
+    return _uncopied(s.value) if is_fresh(value) else s.value
+
+
+def _is_short(name: str, value: ast.expr) -> bool:
+    """Whether an expression is small enough to stand where it is used."""
+    inner = asts.walk(value)
+    if name.endswith("_bar"):
+        return len(inner) <= _LARGEST
+    return len(inner) <= _SHORT and not any(_is_name(n, "support") for n in inner)
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
@@ -237,9 +194,15 @@ def _merged(node: ast.BinOp) -> ast.expr:
             return ast.BinOp(e, op, x)
         case ast.BinOp(ast.UnaryOp(ast.USub(), one), ast.Mult(), x) if _is_number(one, 1.0):
             return ast.UnaryOp(ast.USub(), x)
+        case ast.BinOp(
+            ast.Constant(float() as one),
+            ast.Mult(),
+            ast.UnaryOp(ast.USub(), ast.Constant(float() as other)),
+        ):
+            return ast.UnaryOp(ast.USub(), ast.Constant(one * other))
         case ast.BinOp(two, ast.Mult(), e) if _is_number(two, 2.0):
             return _doubled(e) or node
-    return node
+    return syn.scaled(node) or node
 
 
 def _uncopied(node: ast.expr) -> ast.expr:
@@ -275,7 +238,11 @@ def _summed(node: ast.Subscript) -> ast.expr:
     return node
 
 
-_SHORTER: asts.Rules = {ast.BinOp: _merged, ast.Subscript: _summed}
+_SHORTER: asts.Rules = {
+    ast.BinOp: _merged,
+    ast.Subscript: _summed,
+    ast.Attribute: syn.transposed,
+}
 
 
 def _is_whole(item: ast.expr) -> bool:
@@ -312,7 +279,7 @@ def _propagate(function: ast.FunctionDef, stores: Counter[str], loads: Counter[s
     for block in syn.blocks(function.body):
         for s in list(block):
             match s:
-                case ast.Assign([ast.Name(name)], ast.Constant(float() as value)):
+                case ast.Assign([ast.Name(name)], value) if _is_literal(value):
                     if not name.endswith("_bar") or stores[name] != 1:
                         continue
                     users = list(_users(function, name))
@@ -323,6 +290,10 @@ def _propagate(function: ast.FunctionDef, stores: Counter[str], loads: Counter[s
                     found = True
                     for user, node in zip(users, made, strict=True):
                         user.value = node
+                        if isinstance(user, ast.AugAssign) and isinstance(user.op, ast.Add):
+                            shorter = syn.augment("_", user.op, node)
+                            assert isinstance(shorter, ast.AugAssign)
+                            user.op, user.value = shorter.op, shorter.value
     return found
 
 
@@ -353,9 +324,17 @@ def _times(name: str) -> Callable[[ast.Assign | ast.AugAssign], int]:
     return count
 
 
-def _put_constant(s: ast.Assign | ast.AugAssign, name: str, value: float) -> ast.expr:
-    node = asts.rewritten(s.value, {ast.Name: _put(name, ast.Constant(value))})
-    node = asts.changed(node, {ast.BinOp: _merged})
+def _is_literal(node: ast.expr) -> bool:
+    """Whether an expression is a float, with or without a minus."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        node = node.operand
+    return isinstance(node, ast.Constant) and type(node.value) is float
+
+
+def _put_constant(s: ast.Assign | ast.AugAssign, name: str, value: ast.expr) -> ast.expr:
+    put = _put(name, value)
+    node = asts.rewritten(s.value, {ast.Name: lambda n: asts.copied(put(n))})
+    node = asts.changed(node, {ast.BinOp: _merged, ast.UnaryOp: syn.twice_negative})
     return _without_ones(node, isinstance(s, ast.AugAssign))
 
 

@@ -7,7 +7,6 @@ only where a fresh array is not promised to anybody (the caller says whether a v
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from math import copysign
@@ -17,8 +16,18 @@ from srcgrad.ir import asts
 from srcgrad.ir import nodes as ir
 from srcgrad.ir.asts import Node
 from srcgrad.ir.comments import Blank, Comment
+from srcgrad.transform.literals import (
+    deciding,
+    is_float,
+    is_number,
+    is_power_of_two,
+    negative,
+    scaled,
+    times,
+    turned,
+)
 
-__all__ = ["Blank", "Comment"]
+__all__ = ["Blank", "Comment", "deciding", "is_number", "negative", "scaled", "turned"]
 
 
 def name(text: str) -> ast.Name:
@@ -168,35 +177,7 @@ def names_bound(node: ast.AST) -> set[str]:
     return {n.id for n in found if isinstance(n.ctx, ast.Store)}
 
 
-def is_number(node: ast.expr, value: float) -> bool:
-    return (
-        isinstance(node, ast.Constant)
-        and type(node.value) in (int, float)
-        and node.value == value
-        and not getattr(node, "decides_dtype", False)
-    )
-
-
-def _float(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and type(node.value) is float
-
-
-def deciding(node: ast.expr) -> ast.expr:
-    """A literal that stays: it makes a product of it and booleans or integers a float."""
-    if isinstance(node, ast.Constant) and type(node.value) is float:
-        made = ast.Constant(node.value)
-        made.decides_dtype = True  # type: ignore[attr-defined]
-        return made
-    return node
-
-
 # ---- small algebra -----------------------------------------------------------
-
-
-def negative(node: ast.expr) -> ast.expr:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return node.operand
-    return ast.UnaryOp(ast.USub(), node)
 
 
 def _negative_product(node: ast.expr) -> bool:
@@ -228,7 +209,7 @@ def _shorter_operation(node: ast.BinOp) -> ast.expr:
     left, right = node.left, node.right
     match node.op:
         case ast.Mult():
-            if _float(left) and _float(right):
+            if is_float(left) and is_float(right):
                 return ast.Constant(left.value * right.value)  # type: ignore[attr-defined]
             if is_number(left, 1):
                 return right
@@ -237,43 +218,13 @@ def _shorter_operation(node: ast.BinOp) -> ast.expr:
             if isinstance(left, ast.UnaryOp) and isinstance(left.op, ast.USub):
                 if is_number(left.operand, 1):
                     return negative(right)
-            if _is_power_of_two(right):
-                return _scaled(left, right.value) or node  # type: ignore[attr-defined]
+            if is_power_of_two(right):
+                return times(left, right.value) or node  # type: ignore[attr-defined]
         case ast.Div() if is_number(right, 1):
             return left
         case ast.Pow() if is_number(right, 1):
             return left
     return node
-
-
-def _is_power_of_two(node: ast.expr) -> bool:
-    """Whether a literal only moves the exponent of what it is multiplied with."""
-    if not _float(node) or hasattr(node, "decides_dtype"):
-        return False
-    part, exponent = math.frexp(node.value)  # type: ignore[attr-defined]
-    return abs(part) == 0.5 and abs(exponent) < 64
-
-
-def _scaled(node: ast.expr, factor: float) -> ast.expr | None:
-    """A product with one of its literals multiplied by a power of two, where it has such a
-    literal: `g * 0.5 / d` times 2.0 is `g / d`."""
-    if _is_power_of_two(node):
-        return ast.Constant(node.value * factor)  # type: ignore[attr-defined]
-    match node:
-        case ast.BinOp(left, ast.Mult(), right) if _is_power_of_two(right):
-            product = right.value * factor  # type: ignore[attr-defined]
-            return left if product == 1.0 else ast.BinOp(left, ast.Mult(), ast.Constant(product))
-        case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
-            scaled = _scaled(left, factor)
-            if scaled is None:
-                return None
-            if is_number(scaled, 1) and isinstance(op, ast.Mult):
-                return right
-            return ast.BinOp(scaled, op, right)
-        case ast.UnaryOp(ast.USub(), operand):
-            scaled = _scaled(operand, factor)
-            return None if scaled is None else negative(scaled)
-    return None
 
 
 def _masked_once(node: ast.Call) -> ast.expr:
@@ -305,14 +256,19 @@ def _item_of_display(node: ast.Subscript) -> ast.expr:
     return node
 
 
-def _twice_transposed(node: ast.Attribute) -> ast.expr:
-    inner = node.value
-    if node.attr == "T" and isinstance(inner, ast.Attribute) and inner.attr == "T":
-        return inner.value
+def transposed(node: ast.Attribute) -> ast.expr:
+    """`a.T.T` is a, and `(a.T @ b).T` is `b.T @ a`: rules write `.T` for matrices alone."""
+    match node:
+        case ast.Attribute(ast.Attribute(inner, "T"), "T"):
+            return inner
+        case ast.Attribute(ast.BinOp(left, ast.MatMult() as op, right), "T"):
+            if any(isinstance(e, ast.Attribute) and e.attr == "T" for e in (left, right)):
+                turned = (transposed(ast.Attribute(e, "T", ast.Load())) for e in (right, left))
+                return ast.BinOp(next(turned), op, next(turned))
     return node
 
 
-def _twice_negative(node: ast.UnaryOp) -> ast.expr:
+def twice_negative(node: ast.UnaryOp) -> ast.expr:
     inner = node.operand
     if isinstance(node.op, ast.USub) and isinstance(inner, ast.UnaryOp):
         if isinstance(inner.op, ast.USub):
@@ -323,8 +279,8 @@ def _twice_negative(node: ast.UnaryOp) -> ast.expr:
 _SHORTER: asts.Rules = {
     ast.BinOp: _shorter_operation,
     ast.Subscript: _item_of_display,
-    ast.Attribute: _twice_transposed,
-    ast.UnaryOp: _twice_negative,
+    ast.Attribute: transposed,
+    ast.UnaryOp: twice_negative,
     ast.Call: _masked_once,
 }
 

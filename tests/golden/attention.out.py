@@ -40,5 +40,5 @@ def attention_grad(Q, K, V):
     t6_bar = softmax_reverse(weights_bar, saved)
     t8_bar = t6_bar / t1
     Q_bar = t8_bar @ K
-    K_bar = (Q.T @ t8_bar).T
-    return Q_bar, K_bar.copy(), V_bar
+    K_bar = t8_bar.T @ Q
+    return Q_bar, K_bar, V_bar

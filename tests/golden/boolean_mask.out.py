@@ -17,7 +17,7 @@ def positive_log_grad(x, floor):
     y_bar = 1.0 / y
     # boolean_mask.py:7  good = x[x > 0.5]
     x_bar = np.zeros(x.shape, x.dtype)
-    x_bar[t2] += good_bar
+    x_bar[t2] = good_bar
     # boolean_mask.py:6  y[y < floor] = floor
     t9_bar = y_bar[t1]
     y_bar[t1] = 0.0

@@ -13,7 +13,7 @@ def growth_reverse(result_bar, saved):
     t1_bar = -(result_bar * (rate * population))
     population_bar = t1_bar / capacity
     capacity_bar = -t1_bar * t1 / capacity
-    t3_bar = result_bar * (1.0 - population / capacity)
+    t3_bar = result_bar * (1.0 - t1)
     rate_bar = t3_bar * population
     population_bar += t3_bar * rate
     return population_bar, rate_bar, capacity_bar

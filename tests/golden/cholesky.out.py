@@ -21,5 +21,5 @@ def log_density_grad(x, B):
     K_bar = support.cholesky_back(L_bar, L, False)
     # cholesky.py:5  K = B @ B.T + np.eye(len(x))
     B_bar = K_bar @ B
-    B_bar += (B.T @ K_bar).T
+    B_bar += K_bar.T @ B
     return t9.copy(), B_bar

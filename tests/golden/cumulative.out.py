@@ -15,7 +15,7 @@ def drawdown_grad(returns):
     # cumulative.py:7  return area[-1] / np.prod(wealth)
     wealth_bar = -t3 / t2 * support.prod_others(wealth, initial=1)
     area_bar = np.zeros(area.shape, area.dtype)
-    area_bar[-1] += 1.0 / t2
+    area_bar[-1] = 1.0 / t2
     # cumulative.py:6  area = np.cumsum(wealth)
     wealth_bar += support.cumsum_back(area_bar, wealth)
     # cumulative.py:5  wealth = np.cumprod(1.0 + returns)

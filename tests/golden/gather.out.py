@@ -17,7 +17,7 @@ def bigram_score_grad(embedding, weights, words):
     weights_bar = pairs.T @ t1_bar
     # gather.py:6  pairs = vectors[:-1] * vectors[1:]
     vectors_bar = np.zeros(vectors.shape, vectors.dtype)
-    vectors_bar[1:] += pairs_bar * vectors[:-1]
+    vectors_bar[1:] = pairs_bar * vectors[:-1]
     vectors_bar[:-1] += pairs_bar * vectors[1:]
     # gather.py:5  vectors = embedding[words]
     embedding_bar = np.zeros(embedding.shape, embedding.dtype)

@@ -66,7 +66,7 @@ def negative_log_likelihood_grad(F, Q, R, measurements):
         x_bar[0] -= innovation_bar
         # kalman.py:11  P = F @ P @ F.T + Q
         Q_bar += P_bar
-        F_bar += (t1.T @ P_bar).T
+        F_bar += P_bar.T @ t1
         t1_bar = P_bar @ F
         F_bar += t1_bar @ P_1.T
         P_1_bar = F.T @ t1_bar

@@ -23,7 +23,7 @@ def harmonics_grad(x, n):
     # ---- reverse sweep ----
     # list_building.py:9  return np.sum(spectrum[0] * spectrum[-1])
     spectrum_bar = np.zeros(spectrum.shape, spectrum.dtype)
-    spectrum_bar[-1] += spectrum[0]
+    spectrum_bar[-1] = spectrum[0]
     spectrum_bar[0] += spectrum[-1]
     # list_building.py:8  spectrum = np.stack(rows)
     rows_bar = support.accumulate(rows_bar, support.stack_back(spectrum_bar, rows, 0))

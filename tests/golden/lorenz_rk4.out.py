@@ -34,9 +34,9 @@ def lorenz_reverse(result_bar, saved):
     x_bar -= t10_bar
     # lorenz_rk4.py:5  x, y, z = state
     state_bar = np.zeros(state.shape, state.dtype)
-    state_bar[2] += z_bar
-    state_bar[1] += y_bar
-    state_bar[0] += x_bar
+    state_bar[2] = z_bar
+    state_bar[1] = y_bar
+    state_bar[0] = x_bar
     return state_bar, sigma_bar, t9_bar, beta_bar
 
 

@@ -16,7 +16,7 @@ def trace_formula_grad(A, x):
     B_bar = np.outer(x, x)
     t1_bar = support.trace_back(1.0, t1, 0, 0, 1)
     B_bar += t1_bar @ A
-    A_bar = A_bar + (B.T @ t1_bar).T
+    A_bar = A_bar + t1_bar.T @ B
     # matrix_calculus.py:5  B = np.linalg.inv(A)
     A_bar -= B.T @ B_bar @ B.T
     return A_bar, x_bar

@@ -31,9 +31,8 @@ def loss_grad(params, x, y):
         layer = layer_tape.pop()
         name = name_tape.pop()
         # mlp_dict.py:8  h = np.tanh(h @ layer["w"] + layer["b"])
-        t7 = h
+        t8_bar = h_bar * (1.0 - h * h)
         h = h_tape.pop()
-        t8_bar = h_bar * (1.0 - t7 * t7)
         layer_bar = support.zeros(layer)
         layer_bar["b"] += support.unbroadcast(t8_bar, layer["b"])
         t2_bar = support.unbroadcast(t8_bar, t2)

@@ -24,9 +24,8 @@ def recurrent_grad(W, U, inputs, targets):
         # rnn.py:9  loss += np.sum((h - targets[t]) ** 2)
         h_bar += loss_bar * 2.0 * t1
         # rnn.py:8  h = np.tanh(W @ h + U @ inputs[t])
-        t6 = h
+        t7_bar = h_bar * (1.0 - h * h)
         h = h_tape.pop()
-        t7_bar = h_bar * (1.0 - t6 * t6)
         U_bar += np.outer(t7_bar, inputs[t])
         W_bar += np.outer(t7_bar, h)
         h_bar = W.T @ t7_bar

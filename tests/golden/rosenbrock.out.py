@@ -10,7 +10,7 @@ def rosenbrock_grad(x):
     # ---- reverse sweep ----
     # rosenbrock.py:5  return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
     x_bar = np.zeros(x.shape, x.dtype)
-    x_bar[:-1] -= 2.0 * t2
+    x_bar[:-1] = -2.0 * t2
     t1_bar = 200.0 * t1
     x_bar[:-1] -= t1_bar * 2.0 * x[:-1]
     x_bar[1:] += t1_bar

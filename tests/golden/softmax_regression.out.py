@@ -23,7 +23,6 @@ def cross_entropy_value_and_grad(W, X, labels):
     t11_bar = 1.0 / log_norm.size
     chosen_bar = -t11_bar
     # softmax_regression.py:8  chosen = scores[np.arange(len(labels)), labels]
-    chosen_bar = np.full(chosen.shape, chosen_bar)
     scores_bar = np.zeros(scores.shape, scores.dtype)
     np.add.at(scores_bar, (t4, labels), chosen_bar)
     # softmax_regression.py:7  log_norm = np.log(np.sum(np.exp(scores), axis=1))

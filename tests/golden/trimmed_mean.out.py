@@ -16,7 +16,7 @@ def trimmed_mean_grad(x, trim):
     kept_bar = t2 / kept.size
     # trimmed_mean.py:6  kept = ordered[trim : len(x) - trim]
     ordered_bar = np.zeros(ordered.shape, ordered.dtype)
-    ordered_bar[trim:len(x) - trim] += kept_bar
+    ordered_bar[trim:len(x) - trim] = kept_bar
     # trimmed_mean.py:5  ordered = np.sort(x)
     x_bar = x_bar + support.sort_back(ordered_bar, x, ordered, -1)
     return x_bar

@@ -213,6 +213,8 @@ class Again:
         match e:
             case ir.Attr(ir.Var(name), "shape" | "ndim" | "size" | "dtype"):
                 return isinstance(self.unit.type(name), ty.Array)
+            case ir.Call(ir.Global(value=fn), (ir.Var(name),), ()) if fn is len:
+                return isinstance(self.unit.type(name), ty.Array)
         return False
 
     def _reads_settled(self, stmt: ir.Assign, shape: bool) -> bool:

@@ -101,12 +101,15 @@ _SIMPLE = (min, max, abs, int, float, len)
 
 
 def computed_again(found: Recording, sid: int) -> bool:
-    """Whether the reverse sweep gets a number back by cheap arithmetic on what it has at hand."""
+    """Whether the reverse sweep gets a number, or a row of an array, back by cheap arithmetic on
+    what it has at hand."""
     unit = found.unit
     stmt = unit.by_sid[sid]
     if not isinstance(stmt, ir.Assign) or stmt.inplace is not None:
         return False
-    if not isinstance(unit.type(stmt.target.name), ty.Number):
+    t = unit.type(stmt.target.name)
+    row = isinstance(t, ty.Array) and isinstance(stmt.value, ir.Index)
+    if not row and not isinstance(t, ty.Number):
         return False
     return all(_at_hand(found, a, stmt) for a in ir.operands(stmt.value)) and _is_cheap(unit, stmt)
 

@@ -149,6 +149,8 @@ class Extents:
             return self.better(found, first.dims)
         if fn is np.linalg.solve and isinstance(second := self.of(args[-1]), ty.Array):
             return self.better(found, second.dims)
+        if fn is np.diff and len(bound) == 1 and first.dims:
+            return self.better(found, (*first.dims[:-1], shorter(first.dims[-1], 1)))
         if fn is np.transpose and len(args) == 1:
             return self.better(found, first.dims[::-1])
         if any(fn is f for f in _REDUCTIONS):

@@ -58,7 +58,7 @@ class Base:
         """An atom as the reverse sweep reads it; cheap temporaries are computed again."""
         if isinstance(a, ir.Var):
             again = self.found.needs.again(a.name)
-            if again is None or self.is_bound_again(again):
+            if again is None or self.is_bound_again(again) or self.is_at_hand(again):
                 return syn.name(self.text.var(a.name))
             return self.again(again.value)
         return self.module.atom(a)
@@ -68,6 +68,14 @@ class Base:
         where nothing else may stand."""
         saves = self.found.saves.get(stmt.sid, ())
         return any(s.var == stmt.target.name and s.when in ("again", "after") for s in saves)
+
+    def is_at_hand(self, stmt: ir.Assign) -> bool:
+        """Whether a number that could be computed again is kept anyway, for a formula that reads
+        it as a result."""
+        name = stmt.target.name
+        if name not in self.found.values or not isinstance(self.unit.type(name), ty.Number):
+            return False
+        return not self.unit.loops[stmt.sid] or self.found.invariants.has(name)
 
     def again(self, expr: ir.Expr) -> ast.expr:
         """An expression over atoms as the reverse sweep reads them."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from srcgrad.analysis.effects import surely_copies
 from srcgrad.analysis.partials import (
     HELPERS,
     Term,
@@ -162,7 +163,10 @@ class Values(Containers):
 
     def spreads(self, obj: ir.Atom, key: ir.Key) -> bool:
         """Whether adding one number at a key of an array adds it to each of the elements."""
-        array = isinstance(self.unit.facts.of(obj), ty.Array) and self.unit.basic(key)
+        array = isinstance(self.unit.facts.of(obj), ty.Array)
+        if not self.unit.basic(key):  # which the helpers of compiled code take arrays for
+            chosen = self.is_mask(key) or surely_copies(self.unit.facts, key)
+            array = array and chosen and self.module.backend != "numba"
         return array and not (isinstance(obj, ir.Var) and obj.name in self.lanes.masked)
 
     def apply(self, stmt: ir.Assign, terms: list[Term], name: str) -> None:

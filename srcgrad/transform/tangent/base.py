@@ -152,10 +152,14 @@ class Base:
     def primal(self, a: ir.Atom) -> ast.expr:
         if isinstance(a, ir.Var):
             again = self.needs.again(a.name)
-            if again is None:
+            if again is None or self.is_at_hand(a.name):
                 return self.primal_name(a)
             return self.printer({}).expr(again.value)
         return self.module.atom(a)
+
+    def is_at_hand(self, name: str) -> bool:
+        """Whether a number has a name anyway, for its own tangent is a formula that reads it."""
+        return name in self.text.named and isinstance(self.unit.type(name), ty.Number)
 
     def primal_name(self, v: ir.Var) -> ast.expr:
         """The name of a variable; an expression that waits for its use gets one."""

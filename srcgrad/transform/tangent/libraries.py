@@ -168,8 +168,11 @@ class Libraries(Binding):
                 args.append(node)
             else:
                 keywords.append(ast.keyword(p, node))
-        fn = self.function(stmt, call)
-        made = ast.Call(fn, args, keywords)
+        value = stmt.value
+        if isinstance(value, ir.Attr) and isinstance(self.unit.facts.of(value.obj), ty.Array):
+            made: ast.expr = ast.Attribute(args[0], value.name, ast.Load())  # `a.T` as it is
+        else:
+            made = ast.Call(self.function(stmt, call), args, keywords)
         self.finish_linear(stmt, call, made)
 
     def function(self, stmt: ir.Assign, call: Library) -> ast.expr:
