@@ -234,11 +234,12 @@ def _read(path: Path) -> str | None:
         handle = os.open(path, flags | getattr(os, "O_BINARY", 0))
     except OSError:
         return None
-    with os.fdopen(handle, "rb") as file:
-        status = os.fstat(file.fileno())
-        problem = _unsafe(status) if stat.S_ISREG(status.st_mode) else "it isn't a plain file"
-        if problem:
-            raise CacheError(f"{path} isn't loaded, for {problem}", fixes=[f"remove {path}"])
+    status = os.fstat(handle)
+    problem = _unsafe(status) if stat.S_ISREG(status.st_mode) else "it isn't a plain file"
+    if problem:
+        os.close(handle)
+        raise CacheError(f"{path} isn't loaded, for {problem}", fixes=[f"remove {path}"])
+    with os.fdopen(handle, "rb") as file:  # which would raise for a directory
         try:
             return file.read().decode("utf-8", "surrogatepass")
         except (OSError, UnicodeDecodeError):

@@ -124,6 +124,16 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     assert not path.is_symlink()
 
 
+@posix
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_something_else_in_the_place_of_a_file(folder: Path, make: Any) -> None:
+    path = cache.store("m", TEXT)
+    assert path is not None
+    path.unlink()
+    make(path)
+    assert loader.load("m", TEXT).f(2) == 0.5
+
+
 # ---- directories that can't be used ----------------------------------------
 
 
