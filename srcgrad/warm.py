@@ -126,7 +126,7 @@ def find(asked: str, request: Request) -> Answer | None:
             if _meaning(place, known_type(place.value), functions, request.backend) != as_it_was:
                 return None
             known.append((place, known_type(place.value)))
-        objects = {name: _cells(functions, *where) for name, where in meta["objects"]}
+        objects = {name: _held_at(functions, where) for name, where in meta["objects"]}
     except (Indescribable, SourceUnavailable, KeyError, TypeError, ValueError):
         return None
     files = [fn.__code__.co_filename for fn in functions]
@@ -168,7 +168,7 @@ def _meta(request: Request, made: Compiled) -> dict[str, Any]:
         "name": made.name,
         "functions": [[_where(functions, k), function(fn)] for k, fn in enumerate(functions)],
         "places": places,
-        "objects": [[name, _of_cells(functions, v)] for name, v in made.injected.items()],
+        "objects": [[name, _handed(functions, v)] for name, v in made.injected.items()],
         "lines": _lines(functions, made),
     }
 
@@ -266,15 +266,9 @@ def _root(functions: list[Any], place: Place) -> Described:
     """Where a place starts: in a module, in the globals or cells of a function, in a class."""
     if place.module:
         return ["module", place.module]
-    if isinstance(place.obj, Namespace):
-        for k, fn in enumerate(functions):
-            if held(place.obj) is fn.__globals__:
-                return ["globals", k]
-    if isinstance(place.obj, Cells):
-        return ["cells", _of_cells(functions, place.obj)]
     if isinstance(place.obj, type):
         return ["class", place.obj.__module__, place.obj.__qualname__]
-    raise Indescribable
+    return _handed(functions, place.obj)
 
 
 def _of_cells(functions: list[Any], value: Any) -> Described:
@@ -283,26 +277,41 @@ def _of_cells(functions: list[Any], value: Any) -> Described:
     for k, fn in enumerate(functions):
         if isinstance(value, Cells) and value == Cells(cells_by_name(fn)):
             return [k]
-        for name in fn.__code__.co_names if isinstance(value, Cells) else ():
+        for name in fn.__code__.co_names if isinstance(value, Cells | Namespace) else ():
             if fn.__globals__.get(name) is value:
                 return [k, name]
     raise Indescribable
 
 
-def _cells(functions: list[Any], k: int, *name: str) -> Any:
-    fn = functions[k]
-    return fn.__globals__[name[0]] if name else Cells(cells_by_name(fn))
+def _handed(functions: list[Any], value: Any) -> Described:
+    """Where an object is found that a module is handed: the globals of a function whose module
+    can't be imported by name, or captured variables."""
+    if isinstance(value, Namespace):
+        for k, fn in enumerate(functions):
+            if held(value) is fn.__globals__:
+                return ["globals", k]
+    return ["cells", _of_cells(functions, value)]
+
+
+def _held_at(functions: list[Any], where: Described) -> Any:
+    """The globals or captured variables that `_handed` found."""
+    match where:
+        case ["globals", k]:
+            return Namespace(functions[k].__globals__)
+        case [_, [k, name]]:
+            return functions[k].__globals__[name]
+        case [_, [k]]:
+            return Cells(cells_by_name(functions[k]))
+    raise Indescribable
 
 
 def _place(functions: list[Any], root: Described, path: tuple[str, ...]) -> Place:
     holder: Any = None
     match root:
-        case ["globals", k]:
-            holder = Namespace(functions[k].__globals__)
-        case ["cells", where]:
-            holder = _cells(functions, *where)
         case ["class", module, name]:
             holder = reached(module, name)
+        case ["globals" | "cells", _]:
+            holder = _held_at(functions, root)
     module = root[1] if root[0] == "module" else ""
     return Place(module, holder, path, read(Place(module, holder, path, MISSING)))
 

@@ -282,37 +282,39 @@ model = Model()
 bound = model.energy
 def by_object(x): return model.energy(x)
 def by_class(x): return Base.rate * x
+def made_inside(x): return Model(x).energy(1.0)
 """
 
 
 def slopes(module: ModuleType) -> list[float]:
-    named = ("f", "other", "bound", "by_object", "by_class")
+    named = ("f", "other", "bound", "by_object", "by_class", "made_inside")
     return [float(sg.grad(getattr(module, name))(0.0)) for name in named]
 
 
 def test_closures_and_methods_are_not_compiled_again(place: Place) -> None:
-    expected = [4.0, 6.0, 2.0, 2.0, 2.0]
+    expected = [4.0, 6.0, 2.0, 2.0, 2.0, 2.0]
     assert slopes(place.module(CLOSURES)) == expected
     before = place.compilations
     module = place.module(CLOSURES)
     assert slopes(module) == expected
     assert place.compilations == before
     module.model.own, module.Base.rate = 3.0, 4.0  # read live, as ever
-    assert slopes(module) == [4.0, 6.0, 12.0, 12.0, 4.0]
+    assert slopes(module) == [4.0, 6.0, 12.0, 12.0, 4.0, 4.0]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("return k * act(x)", "return 2.0 * k * act(x)", [7.0, 11.0, 2.0, 2.0, 2.0]),
-        ("make(3.0, np.sin)", "make(3.0, lambda v: 7.0 * v)", [22.0, 6.0, 2.0, 2.0, 2.0]),
-        ("make(3.0, np.sin)", "make(np.array(9.0), np.sin)", [10.0, 6.0, 2.0, 2.0, 2.0]),
-        ("self.rate * self.own", "3.0 * self.rate", [4.0, 6.0, 6.0, 6.0, 2.0]),
+        ("return k * act(x)", "return 2.0 * k * act(x)", [7.0, 11.0, 2.0, 2.0, 2.0, 2.0]),
+        ("make(3.0, np.sin)", "make(3.0, lambda v: 7.0 * v)", [22.0, 6.0, 2.0, 2.0, 2.0, 2.0]),
+        ("make(3.0, np.sin)", "make(np.array(9.0), np.sin)", [10.0, 6.0, 2.0, 2.0, 2.0, 2.0]),
+        ("self.rate * self.own", "3.0 * self.rate", [4.0, 6.0, 6.0, 6.0, 2.0, 0.0]),
         ("    def __init__", "    def energy(self, x): return 9.0 * x\n    def __init__",
-         [4.0, 6.0, 9.0, 9.0, 2.0]),
+         [4.0, 6.0, 9.0, 9.0, 2.0, 0.0]),
         ("class Model(Base)", "class Middle(Base):\n    rate = 8.0\n\nclass Model(Middle)",
-         [4.0, 6.0, 8.0, 8.0, 2.0]),
-        ("model = Model()", "model = Model()\nmodel.energy = np.exp", [4.0, 6.0, 1.0, 1.0, 2.0]),
+         [4.0, 6.0, 8.0, 8.0, 2.0, 8.0]),
+        ("model = Model()", "model = Model()\nmodel.energy = np.exp",
+         [4.0, 6.0, 1.0, 1.0, 2.0, 2.0]),
     ],
 )  # fmt: skip
 def test_closures_and_classes_are_edited(
@@ -548,3 +550,39 @@ def test_another_process_loads_for_numba_what_the_text_needs(
     assert said[0][0] == said[1][0]
     assert said[0][1:3] == ["True", "True"]
     assert said[1][1:] == ["False", helps, helps]
+
+
+SCRIPT = """
+import numpy as np
+import srcgrad as sg
+from srcgrad import pipeline
+
+compilations, plain = 0, pipeline.compile_request
+def counted(*args):
+    global compilations
+    compilations += 1
+    return plain(*args)
+pipeline.compile_request = counted
+
+RATE = 3.0
+class Model:
+    def __init__(self, k): self.k = k
+    def energy(self, x): return RATE * self.k * x
+def f(x): return Model(x).energy(x) * RATE
+print(sg.grad(f)(2.0), compilations)
+"""
+
+
+def test_scripts_start_from_the_cache_too(tmp_path: Path) -> None:
+    """Their names are found in the globals of the function, as no import finds them."""
+    file = tmp_path / "script.py"
+    said = []
+    for rate in ("3.0", "3.0", "2.0"):
+        file.write_text(SCRIPT.replace("RATE = 3.0", f"RATE = {rate}"))
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "SRCGRAD_CACHE_DIR": str(tmp_path / "c")}
+        command = [sys.executable, str(file)]
+        done = subprocess.run(
+            command, env=env, capture_output=True, text=True, timeout=120, check=True
+        )
+        said.append(done.stdout.strip())
+    assert said == ["36.0 1", "36.0 0", "16.0 1"]  # the class is in a file that changed

@@ -7,7 +7,6 @@ import builtins
 import functools
 import inspect
 import itertools
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,17 +15,17 @@ import numpy as np
 from srcgrad.frontend import comprehensions, functional
 from srcgrad.frontend.expressions import held, operands, unpacked
 from srcgrad.frontend.functions import function_atom
-from srcgrad.frontend.namespace import Handed
 from srcgrad.frontend.resolve import (
     callee,
     check_attribute,
     extend,
     fold,
+    global_of,
     helper,
     own_function,
 )
 from srcgrad.frontend.scope import Scope, expression, lowers
-from srcgrad.ir.nodes import Atom, Call, Expr, Global, Method, Root, Star, Var
+from srcgrad.ir.nodes import Atom, Call, Expr, Global, Method, Star, Var
 
 _REFUSED = {
     id(getattr(builtins, name)): (name, reason)
@@ -122,14 +121,8 @@ def _of_base_class(scope: Scope, node: ast.Call) -> Expr | None:
         found = vars(base).get(name)
         if inspect.isfunction(found):
             args, kwargs = arguments(scope, node, "call")
-            module: Any = sys.modules.get(base.__module__)
-            path = base.__qualname__.split(".")
-            root = Root("namespace", base.__name__, Handed(base))
-            fn = Global(root, ("value", name), found)
-            for part in path:
-                module = getattr(module, part, None)
-            if module is base:
-                fn = Global(Root("module", base.__module__), (*path, name), found)
+            owner = global_of(base)
+            fn = Global(owner.root, (*owner.path, name), found)
             return Call(fn, (Var(params[0].arg), *args), kwargs)
         if found is not None or (name == "__init__" and base is object):
             return None

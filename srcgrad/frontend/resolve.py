@@ -186,6 +186,24 @@ def _imported_as(session: Session, name: str) -> bool:
     return any(pattern.search(line) for line in session.lines)
 
 
+def global_of(value: Any) -> Global:
+    """How a function or class is named that is known when compiling: by the names of its module,
+    or as an object that the generated module is handed."""
+    found = library_path(value)
+    if found is not None:
+        return found
+    module = sys.modules.get(getattr(value, "__module__", None) or "")
+    path = tuple(str(getattr(value, "__qualname__", "")).split("."))
+    if module is not None and _follow(module, path) is value:
+        root = module_path(module)
+        if root is not None:
+            return Global(root.root, (*root.path, *path), value)
+        names = Namespace(vars(module))
+        return Global(Root("namespace", module.__name__, names), path, value)
+    plain = getattr(value, "__name__", "function").strip("<>")
+    return Global(Root("namespace", plain, Handed(value)), ("value",), value)
+
+
 def module_path(module: ModuleType) -> Global | None:
     """`Root(module)`; the parts of NumPy are reached from `numpy`."""
     name = module.__name__

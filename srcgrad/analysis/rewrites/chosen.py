@@ -13,11 +13,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
 
 from srcgrad.analysis.rewrites.base import Rewrites
-from srcgrad.frontend.namespace import Handed
-from srcgrad.frontend.resolve import SUPPORT, library_path, module_path
+from srcgrad.frontend.resolve import SUPPORT, global_of, module_path
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.runtime import support
@@ -120,24 +118,3 @@ def _opaque(node: ast.Compare, atoms: dict[str, ir.Atom]) -> ir.Opaque:
 
     node.left, node.comparators = put(node.left), [put(c) for c in node.comparators]
     return ir.Opaque(node, tuple(reads), tuple(names))
-
-
-def global_of(value: Any) -> ir.Global:
-    """How a function is named that is known when compiling."""
-    found = library_path(value)
-    if found is not None:
-        return found
-    name = getattr(value, "__qualname__", "")
-    module = _module_of(value)
-    if module is not None and getattr(module, name, None) is value:
-        root = module_path(module)
-        if root is not None:
-            return ir.Global(root.root, (*root.path, name), value)
-    plain = getattr(value, "__name__", "function").strip("<>")
-    return ir.Global(ir.Root("namespace", plain, Handed(value)), ("value",), value)
-
-
-def _module_of(value: Any) -> ModuleType | None:
-    import sys
-
-    return sys.modules.get(getattr(value, "__module__", None) or "")

@@ -10,8 +10,7 @@ from typing import Any
 
 from srcgrad.analysis.rewrites.base import Rewrites
 from srcgrad.analysis.types.records import is_plain_record, parts_of
-from srcgrad.frontend.namespace import Handed
-from srcgrad.frontend.resolve import builtin, helper
+from srcgrad.frontend.resolve import builtin, global_of, helper
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -96,8 +95,7 @@ class ContainerRewrites(Rewrites):
                 read = ir.Index(obj, ir.Const(k))
             out.append(ir.Assign(next(self.sids), stmt.loc, part, read))
             items.append((name, part))
-        root = ir.Root("namespace", t.cls.__name__, Handed(t.cls))
-        made = ir.Call(ir.Global(root, ("value",), t.cls), (), tuple(items))
+        made = ir.Call(global_of(t.cls), (), tuple(items))
         self.changed = True
         return [*out, replace(stmt, value=made)]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from srcgrad.analysis.rewrites.base import Rewrites
-from srcgrad.analysis.rewrites.chosen import global_of
 from srcgrad.frontend.lifted import lift
+from srcgrad.frontend.resolve import global_of
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 

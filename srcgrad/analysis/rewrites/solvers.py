@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from srcgrad.analysis.rewrites.base import Rewrites
-from srcgrad.analysis.rewrites.chosen import global_of
-from srcgrad.frontend.resolve import helper, numpy_function
+from srcgrad.frontend.resolve import global_of, helper, numpy_function
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.solvers import REPORT, Solver

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from srcgrad.frontend.namespace import Handed
-from srcgrad.frontend.resolve import helper
+from srcgrad.frontend.resolve import global_of, helper
 from srcgrad.ir import nodes as ir
 from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import with_blocks
@@ -83,8 +82,7 @@ class _Constructor:
         self.sids: Iterator[int] = count(1 + max((s.sid for s in stmts), default=0))
 
     def class_atom(self) -> ir.Global:
-        root = ir.Root("namespace", self.cls.__name__, Handed(self.cls))
-        return ir.Global(root, ("value",), self.cls)
+        return global_of(self.cls)
 
     def variable(self, name: str) -> ir.Var:
         if name not in self.attributes:
