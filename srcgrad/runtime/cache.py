@@ -240,10 +240,9 @@ def _read(path: Path) -> str | None:
         os.close(handle)
         raise CacheError(f"{path} isn't loaded, for {problem}", fixes=[f"remove {path}"])
     with os.fdopen(handle, "rb") as file:  # which would raise for a directory
-        try:
+        with suppress(OSError, UnicodeDecodeError):
             return file.read().decode("utf-8", "surrogatepass")
-        except (OSError, UnicodeDecodeError):
-            return None
+    return None
 
 
 def _has(path: Path, text: str) -> bool:
