@@ -239,9 +239,8 @@ def _read(path: Path) -> str | None:
     if problem:
         os.close(handle)
         raise CacheError(f"{path} isn't loaded, for {problem}", fixes=[f"remove {path}"])
-    with os.fdopen(handle, "rb") as file:  # which would raise for a directory
-        with suppress(OSError, UnicodeDecodeError):
-            return file.read().decode("utf-8", "surrogatepass")
+    with suppress(OSError, UnicodeDecodeError), os.fdopen(handle, "rb") as file:
+        return file.read().decode("utf-8", "surrogatepass")
     return None
 
 
