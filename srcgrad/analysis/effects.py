@@ -24,6 +24,7 @@ from srcgrad.analysis.targets import (
     bound_atoms,
 )
 from srcgrad.analysis.unknown import handed, keeps
+from srcgrad.analysis.views import makes_array_anew, may_view
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 
@@ -251,8 +252,8 @@ def _expr(
         case Library(source=User() as source):
             _user(program, out, stmt, source, target)
         case Library(entry, args, _):
-            view = "never" if makes_array_anew(facts, found, target) else entry.view
-            _library(out, stmt, view, entry.writes, args, target)
+            anew = entry.view == "never" or makes_array_anew(facts, found, target)
+            _library(out, stmt, () if anew else may_view(facts, found), entry.writes, args, target)
             if found.opaque and target is not None:
                 for a in (a for _, b in args for a in bound_atoms(b)):
                     out.share(target, a)
@@ -266,15 +267,6 @@ def _expr(
             _container(out, stmt, name, expr, target)
         case Uncharted():
             _unknown(out, stmt, expr, target)
-
-
-def makes_array_anew(facts: Facts, call: Library, target: str | None) -> bool:
-    """Whether NumPy makes an array of a list or tuple: that is a copy, whatever the items are."""
-    if target is None or not call.args or not call.entry.name.startswith("numpy."):
-        return False
-    first = call.args[0][1]
-    listed = isinstance(first, ir.Var) and isinstance(facts.of(first), ty.List | ty.Tuple)
-    return listed and isinstance(facts.types.get(target), ty.Array)
 
 
 def _unknown(out: Effects, stmt: ir.Stmt, expr: ir.Expr, target: str | None) -> None:
@@ -291,14 +283,14 @@ def _unknown(out: Effects, stmt: ir.Stmt, expr: ir.Expr, target: str | None) -> 
 def _library(
     out: Effects,
     stmt: ir.Stmt,
-    view: str,
+    viewed: tuple[ir.Atom, ...],
     writes: tuple[str, ...],
     args: tuple[tuple[str, Bound], ...],
     target: str | None,
 ) -> None:
     atoms = {name: bound_atoms(b) for name, b in args}
-    if view != "never" and args and target is not None:
-        for a in bound_atoms(args[0][1]):
+    if target is not None:
+        for a in viewed:
             out.share(target, a)
     for name in (*writes, "out"):
         for a in atoms.get(name, ()):

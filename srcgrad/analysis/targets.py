@@ -56,6 +56,13 @@ class User:
     types: tuple[ty.Type, ...] = ()
 
 
+def chooses(call: object) -> bool:
+    """Whether a call gives one of its arguments: max or min of several."""
+    if not isinstance(call, Library) or call.entry.view == "never":
+        return False
+    return call.entry.target is max or call.entry.target is min
+
+
 @dataclass(frozen=True)
 class Container:
     """A method of a list, dict or tuple that the compiler knows: append, extend, pop, get, ..."""

@@ -18,7 +18,8 @@ from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.inlined import rules_written_out
 from srcgrad.analysis.otherwise import with_sources
 from srcgrad.analysis.resolve import Program
-from srcgrad.analysis.targets import Container, Library, User, bound_atoms
+from srcgrad.analysis.targets import Container, Library, User, bound_atoms, chooses
+from srcgrad.analysis.views import may_view
 from srcgrad.errors import InternalError, NotDifferentiable, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -203,7 +204,7 @@ class Unit:
         if call.entry.view == "never" or not call.args:
             return []
         root = self.fx.root(stmt.target.name)
-        found = [a for a in bound_atoms(call.args[0][1]) if isinstance(a, ir.Var)]
+        found = [a for a in may_view(self.facts, call) if isinstance(a, ir.Var)]
         return list(dict.fromkeys(a for a in found if self.fx.root(a.name) == root))
 
     def user_call(self, stmt: ir.Stmt) -> User | None:
@@ -293,6 +294,13 @@ class Unit:
             return ()
         found = [a for a in ir.key_atoms(expr.key) if isinstance(a, ir.Var)]
         return tuple(a for a in found if a.name in self.act.varied)
+
+    def may_choose_array(self, stmt: ir.Stmt) -> bool:
+        """Whether max or min may give an array, which is written into, for all that is known."""
+        if not isinstance(stmt, ir.Assign) or not chooses(self.facts.targets.get(stmt.sid)):
+            return False
+        unknown = isinstance(self.type(stmt.target.name), ty.Unknown)
+        return unknown and self.fx.stored(stmt.target.name)
 
     def basic(self, key: ir.Key) -> bool:
         return surely_basic(self.facts, key)

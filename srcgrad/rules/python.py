@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,7 @@ def _extreme(target: Any, sign: str) -> None:
         vjp={"args": f"support.to_items(g * {ties.format('args')}, args)"},
         jvp={"args": f"np.sum(support.to_array(args_dot) * {ties.format('args')})"},
         at=[(0.4, 1.3, -0.2), (2.0, 2.5, 2.3, 1.0)],
+        view="maybe",  # one of the arguments itself
     )
     several.variants[1] = structured(
         target,
@@ -90,7 +92,7 @@ def _extreme(target: Any, sign: str) -> None:
         at=[([0.4, 1.3, -0.2],), ((2.0, 1.5, 2.5),), (np.array([0.4, 1.3, -0.2]),)],
         register=False,
     )
-    several.variants[2] = elementwise(
+    two = elementwise(
         target,
         "x1, x2, /",
         x1=f"g * (x1 {sign} x2) + 0.5 * g * (x1 == x2)",
@@ -98,6 +100,7 @@ def _extreme(target: Any, sign: str) -> None:
         at=[(0.4, 1.3), (1.3, -0.2)],
         register=False,
     )
+    several.variants[2] = replace(two, view="maybe")
 
 
 _extreme(max, ">")

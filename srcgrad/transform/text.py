@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from srcgrad.analysis.facts import Facts
 from srcgrad.analysis.resolve import Program
@@ -14,12 +15,16 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.ir.rebuild import rename_ast
+from srcgrad.transform import asked
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.callbacks import callback
 from srcgrad.transform.module import Module
 from srcgrad.transform.nested import is_nested, written_out
 from srcgrad.transform.operators import binary, operation
 from srcgrad.transform.solutions import root_found
+
+if TYPE_CHECKING:
+    from srcgrad.analysis.unit import Unit
 
 
 @dataclass
@@ -55,15 +60,8 @@ class Text:
     is_replaced: Callable[[ir.Stmt], bool] = lambda _: False
     is_hooked: Callable[[ir.Stmt], bool] = lambda _: False  # is something written beside it
     handling: Callable[[ir.Try, int], list[ast.stmt]] = lambda *_: []
-    may_compute: Callable[[ir.Stmt], tuple[ir.Var, ...]] = lambda _: ()  # with a key
+    unit: Unit | None = None  # what is known of the function, where it is differentiated
     stands_aside: bool = False  # what `before` writes leaves the values of all variables alone
-
-    def asked(self, obj: ir.Atom) -> ast.expr:
-        """What is indexed; whether its class computes with the key is asked when it runs."""
-        keys = () if self.current is None else self.may_compute(self.current)
-        node = self.atom(obj)
-        names = (syn.name(self.var(k.name)) for k in keys)
-        return self.module.support("keyed", node, *names) if keys else node
 
     # ---- atoms and expressions ----
 
@@ -114,13 +112,14 @@ class Text:
             case ir.Call() | ir.Method() if is_nested(expr, self.facts, self.current):
                 return written_out(self)
             case ir.Call(fn, args, kwargs):
-                return root_found(self, expr) or self.call(self.atom(fn), args, kwargs)
+                found = root_found(self, expr)
+                return found or asked.chosen(self, self.call(self.atom(fn), args, kwargs))
             case ir.Method(obj, name, args, kwargs):
                 return self.call(ast.Attribute(self.atom(obj), name, ast.Load()), args, kwargs)
             case ir.Attr(obj, name):
                 return ast.Attribute(self.atom(obj), name, ast.Load())
             case ir.Index(obj, key):
-                return self.index(self.asked(obj), key)
+                return self.index(asked.indexed(self, obj), key)
             case ir.Build():
                 return self.display(expr)
             case ir.Opaque():

@@ -13,6 +13,7 @@ from srcgrad.analysis.flow import takes_any_key
 from srcgrad.analysis.targets import Container, Library, Uncharted, bound_atoms
 from srcgrad.analysis.types.special_methods import is_users
 from srcgrad.analysis.unit import Unit
+from srcgrad.analysis.views import may_view
 from srcgrad.errors import MissingRule, UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -199,7 +200,7 @@ def _takes_part(unit: Unit, stmt: ir.Assign, found: set[str]) -> bool:
     if isinstance(target, Container) and target.name in _PARTS:
         return any(_is_outside(a, found) for a in ir.operands(expr)[-1:])
     if isinstance(target, Library) and target.entry.view != "never" and target.args:
-        return any(_is_outside(a, found) for a in bound_atoms(target.args[0][1]))
+        return any(_is_outside(a, found) for a in may_view(unit.facts, target))
     return False
 
 

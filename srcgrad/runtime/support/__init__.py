@@ -32,6 +32,7 @@ from srcgrad.runtime.support.array_methods import (
     view as view,
 )
 from srcgrad.runtime.support.containers import (
+    chosen as chosen,
     equal_lengths as equal_lengths,
     is_mapping as is_mapping,
     is_sequence as is_sequence,

@@ -133,6 +133,16 @@ def keyed(x: Any, *keys: Any) -> Any:
     return x
 
 
+def chosen(x: Any) -> Any:
+    """What max or min gives; an array among their arguments, written into later, is refused."""
+    if isinstance(x, np.ndarray):
+        raise error(
+            "UnsupportedSyntax",
+            "max or min gives one of several arrays here, which is written into: copy it first",
+        )
+    return x
+
+
 _CLASSES: tuple[Any, ...] = (dict, list, tuple, range, str, bytes, np.ndarray, np.generic)
 _LOOK_UP = frozenset(cls.__getitem__ for cls in _CLASSES)
 
@@ -140,6 +150,7 @@ _LOOK_UP = frozenset(cls.__getitem__ for cls in _CLASSES)
 sequence.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 unpacked.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 keyed.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
+chosen.__srcgrad_special__ = "alias"  # type: ignore[attr-defined]
 
 
 def basis(x: Any) -> Any:

@@ -12,7 +12,7 @@ from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint import again, checkpoint, closures, kept_by_rules
 from srcgrad.transform.adjoint.callee import Callees
 from srcgrad.transform.adjoint.shadows import Shadows
-from srcgrad.transform.truncation import truncation
+from srcgrad.transform.asked import truncation
 
 
 @dataclass

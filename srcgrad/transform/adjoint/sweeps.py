@@ -111,7 +111,7 @@ def make_sweeps(
     """What both sweeps of a unit need, and its forward sweep."""
     names = Names(_taken(unit))
     found = record(unit, names)
-    text = Text(module, unit.facts, names, program=program, may_compute=unit.may_compute)
+    text = Text(module, unit.facts, names, program=program, unit=unit)
     slots = Slots(found, text)
     if module.backend == "numba":
         slots.arrays = Tapes(found, text)

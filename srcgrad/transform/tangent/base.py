@@ -47,13 +47,8 @@ class Base:
             taken |= {v.name for v in (*ir.reads(s), *ir.writes(s)) if "%" not in v.name}
         names = Names((taken - {""}) | {tangents_name(self.unit)})
         self.module = self.owner.module
-        self.text = Text(
-            self.module,
-            self.unit.facts,
-            names,
-            program=self.owner.program,
-            may_compute=self.unit.may_compute,
-        )
+        program = self.owner.program
+        self.text = Text(self.module, self.unit.facts, names, program=program, unit=self.unit)
         self.needs = NeedsTable(self.unit)
         self.text.uses = uses_of(self.unit.body, self.unit.is_active)
         self.text.named = self.named()

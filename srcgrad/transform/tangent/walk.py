@@ -11,10 +11,10 @@ from srcgrad.analysis.types.indices import is_whole
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.transform import syntax as syn
+from srcgrad.transform.asked import truncation
 from srcgrad.transform.fresh import holders, parts_of
 from srcgrad.transform.parameters import tangents_name
 from srcgrad.transform.tangent.calls import Calls
-from srcgrad.transform.truncation import truncation
 
 
 class Walk(Calls):
