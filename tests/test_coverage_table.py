@@ -18,6 +18,7 @@ START, END = "<!-- coverage -->\n", "<!-- end of coverage -->\n"
 SPACES = (
     "numpy.linalg", "numpy.fft", "numpy.polynomial", "numpy.lib.scimath", "numpy", "math",
     "cmath", "scipy.special", "scipy.linalg", "scipy.stats", "scipy.signal", "scipy.ndimage",
+    "scipy.integrate", "scipy.optimize",
 )  # fmt: skip
 SHOWN = {
     "numpy": "`einsum`, `where`, `cumprod`, `add.at`, `interp`, `vectorize`, `r_`",
@@ -32,6 +33,8 @@ SHOWN = {
     "scipy.stats": "`norm.logpdf`, `gamma.logpdf`, `t.cdf`, `multivariate_normal.logpdf`",
     "scipy.signal": "`convolve`, `fftconvolve`, `lfilter`, `detrend`",
     "scipy.ndimage": "`convolve`, `correlate`",
+    "scipy.integrate": "`solve_ivp`, `odeint`, `quad`, `trapezoid`",
+    "scipy.optimize": "`brentq`, `newton`, `fsolve`, `root`",
 }
 VERSIONS = "NumPy {numpy} and SciPy {scipy}"
 
@@ -47,8 +50,10 @@ def versions() -> str:
 
 
 def table() -> str:
+    import scipy.integrate
     import scipy.linalg
     import scipy.ndimage
+    import scipy.optimize
     import scipy.signal
     import scipy.special
     import scipy.stats  # noqa: F401 - tables are loaded with what they are for

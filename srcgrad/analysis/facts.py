@@ -35,6 +35,10 @@ class Facts:
     # Root finders that are called with a function that can be followed.
     solvers: dict[int, Solver] = field(default_factory=dict)
 
+    # Calls of integrators, in whose place another function is differentiated where a derivative
+    # passes; elsewhere they are written as they stand.
+    replayed: set[int] = field(default_factory=set)
+
     def arguments(self) -> dict[str, ty.Type]:
         """The types of parameters and captured variables, with what was stored through them."""
         names = (*(p.name for p in self.fn.params), *self.fn.free)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from srcgrad.rules import registry, tables
-from srcgrad.rules.solvers import solver_of
+from srcgrad.rules.solvers import replay_of, solver_of
 
 _OF_ROOTS = "the root has the derivative that the implicit function theorem gives"
+_REPLAYED = "the derivative is that of what it computes with the steps or intervals it chose"
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ def rules(pattern: str = "") -> list[Row]:
             continue
         if solver_of(entry.target) is not None:
             rows.append(Row(entry.name, "root finder", ("f", "args"), _OF_ROOTS))
+            continue
+        replay = replay_of(entry.target)
+        if replay is not None:
+            names = (*replay.functions, *replay.active)
+            rows.append(Row(entry.name, "integrator", names, _REPLAYED))
             continue
         names = tuple(p for p, f in entry.vjps.items() if f is not None)
         rows.append(Row(entry.name, entry.kind, names, entry.note))

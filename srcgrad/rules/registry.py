@@ -190,7 +190,7 @@ def name_of(target: Any) -> str:
         owner = getattr(getattr(target, "__self__", None), "name", None)
         if isinstance(owner, str):  # of a distribution, which is an object
             return f"scipy.stats.{owner}.{target.__name__}"
-        module = ".".join(part for part in module.split(".") if not part.startswith("_"))
+        module = module.partition("._")[0]  # what is public of it
         name = name.replace("_gen.", ".")  # the class of the one object of that name
     return f"{module}.{name}" if module not in ("", "builtins") else name
 

@@ -78,3 +78,35 @@ def as_called(function: Any) -> Any:
     """How the text names a function: a search is the root finder."""
     found = _FINDERS.get(id(function))
     return function if found is None else found.finder
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """A function that chooses places by the values it meets, and what computes the same from what
+    it chose."""
+
+    target: Callable[..., Any]
+    fn: Callable[..., Any]
+    functions: tuple[str, ...]  # the parameters that are called
+    active: tuple[str, ...]  # those in which there is a derivative, besides
+    without: tuple[str, ...]  # the parameters that no call gives through which one passes
+
+
+_REPLAYED: dict[int, Replayed] = {}  # by the identity of the target
+
+
+def replayed(
+    target: Callable[..., Any],
+    fn: Callable[..., Any],
+    functions: tuple[str, ...],
+    active: tuple[str, ...],
+    without: tuple[str, ...],
+) -> None:
+    """Register a function in whose place `fn` is differentiated, if its functions are read."""
+    _REPLAYED[id(target)] = Replayed(target, fn, functions, active, without)
+
+
+def replay_of(target: Any) -> Replayed | None:
+    """What computes again what an integrator did."""
+    found = _REPLAYED.get(id(target))
+    return found if found is not None and found.target is target else None

@@ -16,6 +16,7 @@ from srcgrad.analysis.targets import Constant, Container, Library, Uncharted
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
+from srcgrad.rules.registry import Entry
 from srcgrad.transform import syntax as syn
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ def callback(text: Text, given: ir.Atom | ir.Star) -> ast.expr | None:
     if not isinstance(a, ir.Var) or text.program is None or stmt is None:
         return None
     target = text.facts.targets.get(stmt.sid)
-    if not isinstance(target, Library | Uncharted | Constant | None):
+    by_library = isinstance(target, Library) or stmt.sid in text.facts.replayed
+    if not by_library and not isinstance(target, Uncharted | Constant | None):
         return None
-    if isinstance(target, Library) and target.entry.name.startswith("srcgrad.runtime."):
+    if isinstance(target, Library) and _takes_it_apart(target.entry):
         return None
     t = text.facts.of(a)
     if not isinstance(t, ty.ClosureType) or isinstance(given, ir.Star):
@@ -52,7 +54,12 @@ def callback(text: Text, given: ir.Atom | ir.Star) -> ast.expr | None:
     name = plain_function(text.module, text.program, fn, types)
     parts = captured_parts(text.module, text.facts, a, fn.free, text.atom(a))
     made = _Lambda(name, fn, dict(zip(fn.free, parts, strict=True)))
-    return made.written(text, keeps=not isinstance(target, Library))
+    return made.written(text, keeps=not by_library)
+
+
+def _takes_it_apart(entry: Entry) -> bool:
+    """Whether a helper knows what to do with what a nested function captures."""
+    return entry.name.startswith("srcgrad.runtime.") and entry.kind != "nondiff"
 
 
 def _calls_nothing(stmt: ir.Stmt) -> bool:

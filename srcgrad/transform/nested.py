@@ -24,7 +24,7 @@ def is_nested(expr: ir.Call | ir.Method, facts: Facts, stmt: ir.Stmt | None) -> 
     if isinstance(fn, ir.Global) and fn.root.key in ("<nested>", "<self>"):
         return True
     target = None if stmt is None else facts.targets.get(stmt.sid)
-    if not isinstance(target, User):
+    if not isinstance(target, User) or (stmt is not None and stmt.sid in facts.replayed):
         return False
     return target.fn.fn is None or any(map(ty.holds_closure, target.types))
 

@@ -183,6 +183,10 @@ class CallTypes(DerivativeTypes):
             solver = solvers.followed(self, entry, args, kwargs)
             if solver is not None:
                 self.facts.solvers[stmt.sid] = solver
+            replay = solvers.replayed(self, entry, args, kwargs)
+            if replay is not None:
+                self.facts.replayed.add(stmt.sid)
+                return self.invoke_object(stmt, replay.fn, args, kwargs, where)
             entry = for_call(entry, len(args), [k for k, _ in kwargs])
             if "complex" in entry.variants and args and not self.is_real(ir.unstar(args[0])):
                 entry = entry.variants["complex"]
@@ -316,7 +320,7 @@ class CallTypes(DerivativeTypes):
     def invoke_bound(
         self, stmt: ir.Stmt, fn: ir.Function, bound: tuple[Bound, ...], closure: ir.Atom | None
     ) -> ty.Type | None:
-        if closure is None:
+        if closure is None and stmt.sid not in self.facts.replayed:
             fn, bound = made_for_nested(self.program.for_nested, fn, bound, self.closures)
         types = neutral(map(self.bound_type, bound))
         if closure is not None:

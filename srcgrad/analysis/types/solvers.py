@@ -1,4 +1,4 @@
-"""Calls of root finders whose function can be followed."""
+"""Calls of root finders and integrators whose function can be followed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from srcgrad.analysis.types.objects import Args, Kwargs
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.rules.registry import Entry
-from srcgrad.rules.solvers import Solver, solver_of
+from srcgrad.rules.solvers import Replayed, Solver, replay_of, solver_of
 
 if TYPE_CHECKING:
     from srcgrad.analysis.types.calls import CallTypes
@@ -24,6 +24,25 @@ def followed(work: CallTypes, entry: Entry, args: Args, kwargs: Kwargs) -> Solve
     first = next(iter(solver.signature.parameters))
     fn = ir.unstar(args[0]) if args else dict(kwargs).get(first)
     return solver if fn is not None and _is_read(work, fn) else None
+
+
+def replayed(work: CallTypes, entry: Entry, args: Args, kwargs: Kwargs) -> Replayed | None:
+    """The integrator that is called, if its functions are read and write nothing."""
+    replay = None if entry.given else replay_of(entry.target)
+    if replay is None or any(k is None for k, _ in kwargs):
+        return None
+    try:
+        given = (
+            inspect.signature(replay.fn).bind(*args, **{str(k): v for k, v in kwargs}).arguments
+        )
+    except TypeError:
+        return None
+    options = (given.get(name, ir.Const(None)) for name in replay.without)
+    plain = all(isinstance(a, ir.Const) and not a.value for a in options)
+    if not plain or any(isinstance(a, ir.Star) for a in args):
+        return None
+    called = [given.get(name) for name in replay.functions]
+    return replay if all(f is not None and _is_read(work, f) for f in called) else None
 
 
 def _is_read(work: CallTypes, fn: ir.Atom) -> bool:

@@ -45,7 +45,8 @@ class Callees:
         return self._sites[key]
 
     def _of(self, unit: Unit, stmt: ir.Assign | ir.Effect, target: User) -> CompiledCallee | None:
-        if not unit.differentiates(stmt) and not only_compiled(stmt, target):
+        is_given = only_compiled(target) and stmt.sid not in unit.facts.replayed
+        if not unit.differentiates(stmt) and not is_given:
             return None
         bounds, groups = slots_of(target), classes_of_call(unit, stmt, target)
         spec = spec_of_call(unit, stmt, target)
@@ -86,7 +87,7 @@ class Callees:
         return CompiledCallee(forward, reverse, result, memory, shadows, returned, spec.lanes)
 
 
-def only_compiled(stmt: ir.Assign | ir.Effect, target: User) -> bool:
+def only_compiled(target: User) -> bool:
     """Whether a call can't be written as the user did: nested functions are not values there."""
     return target.closure is not None or any(map(ty.holds_closure, target.types))
 

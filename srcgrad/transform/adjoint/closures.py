@@ -187,7 +187,7 @@ class Plain:
 
 def is_nested_call(facts: Facts, stmt: ir.Stmt) -> bool:
     target = facts.targets.get(stmt.sid)
-    if not isinstance(stmt, ir.Assign | ir.Effect):
+    if not isinstance(stmt, ir.Assign | ir.Effect) or stmt.sid in facts.replayed:
         return False
     if isinstance(target, Library):
         return isinstance(target.entry.target, ir.Function)
