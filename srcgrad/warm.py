@@ -83,7 +83,7 @@ def question(request: Request, scopes: Sequence[Mapping[Any, Any]]) -> str | Non
         parts = [
             _environment(), *map(_version_of, ("scipy", "numba")), _turned_off(),
             type(request.fn).__name__, function(target),
-            [of_type(t) for t in request.types],
+            [_of_argument(t) for t in request.types],
             # Numbers, strings, tuples of them: whatever a request has besides.
             [repr(v) for name, v in sorted(vars(request).items()) if name not in ("fn", "types")],
         ]  # fmt: skip
@@ -98,6 +98,16 @@ def _target(request: Request) -> FunctionType | None:
     fn = getattr(fn, "py_func", fn)
     fn = fn.__func__ if isinstance(fn, MethodType) else fn
     return fn if isinstance(fn, FunctionType) else None
+
+
+def _of_argument(t: ty.Type) -> Described:
+    return described(t.value, t) if isinstance(t, ty.Static) else of_type(t)
+
+
+def _asked_of(request: Request) -> list[Any]:
+    """The functions that the question describes: the one that is differentiated, and arguments."""
+    given = [t.value for t in request.types if isinstance(t, ty.Static)]
+    return [_target(request), *(fn for fn in given if isinstance(fn, FunctionType))]
 
 
 def _version_of(library: str) -> str:
@@ -116,10 +126,8 @@ def find(asked: str, request: Request) -> Answer | None:
     if record is None:
         return None
     label, text, meta = record
-    target = _target(request)
-    assert target is not None
     try:
-        functions = _functions(target, meta["functions"])
+        functions = _functions(_asked_of(request), meta["functions"])
         known = [_of_function(fn, path) for fn in functions for path in of_function(fn)]
         for root, path, as_it_was in meta["places"]:
             place = _place(functions, root, tuple(path))
@@ -158,7 +166,8 @@ def _meta(request: Request, made: Compiled) -> dict[str, Any]:
     parts = list(_with_required(made))
     if any(part.rules or part.used_rules() for part in parts):
         raise Indescribable
-    functions = _written(_target(request), parts)
+    asked = _asked_of(request)
+    functions = _written(asked, parts)
     places = []
     for place, known in (dependency for part in parts for dependency in part.globals):
         if not _follows(place, functions, parts):
@@ -166,7 +175,10 @@ def _meta(request: Request, made: Compiled) -> dict[str, Any]:
             places.append([_root(functions, place), list(place.path), meaning])
     return {
         "name": made.name,
-        "functions": [[_where(functions, k), function(fn)] for k, fn in enumerate(functions)],
+        "functions": [
+            [_where(functions, k), function(functions[k])]
+            for k in range(len(asked), len(functions))
+        ],
         "places": places,
         "objects": [[name, _handed(functions, v)] for name, v in made.injected.items()],
         "lines": _lines(functions, made),
@@ -181,21 +193,20 @@ def _with_required(made: Compiled) -> Iterator[Compiled]:
         yield from _with_required(inner)
 
 
-def _written(target: Any, parts: Sequence[Compiled]) -> list[Any]:
-    """The functions that stand in a file, the one that is differentiated first.
+def _written(asked: list[Any], parts: Sequence[Compiled]) -> list[Any]:
+    """The functions that stand in a file, those that the question describes first.
 
     Raises: Indescribable for one written inside a function that is not among them.
     """
-    every = {id(fn): fn for fn in (target, *(fn for part in parts for fn in part.functions))}
-    found = [target]
-    for fn in every.values():
-        if fn is not target and around(fn) is None and not _is_generated(fn.__module__, parts):
-            found.append(fn)
-    for fn in every.values():
+    every = {id(fn): fn for part in parts for fn in part.functions}
+    others = [fn for fn in every.values() if fn not in asked]
+    for fn in others:
         outer = around(fn)
-        if fn is not target and outer is not None and outer not in every.values():
+        if outer is not None and outer not in asked and id(outer) not in every:
             raise Indescribable
-    return found
+    return asked + [
+        fn for fn in others if around(fn) is None and not _is_generated(fn.__module__, parts)
+    ]
 
 
 def _is_generated(module: str, parts: Sequence[Compiled]) -> bool:
@@ -227,7 +238,7 @@ def _where(functions: list[Any], k: int) -> Described:
     """How another process finds a function: by its name, as what a closure captured, or as a
     global that a function before it reads."""
     fn = functions[k]
-    if k == 0 or reached(fn.__module__, fn.__qualname__) is fn:
+    if reached(fn.__module__, fn.__qualname__) is fn:
         return [fn.__module__, fn.__qualname__]
     for n, other in enumerate(functions[:k]):
         for name, cell in cells_by_name(other).items():
@@ -239,13 +250,13 @@ def _where(functions: list[Any], k: int) -> Described:
     raise Indescribable
 
 
-def _functions(target: FunctionType, known: list[Any]) -> list[Any]:
+def _functions(asked: list[Any], known: list[Any]) -> list[Any]:
     """The functions of an answer; the question describes the first.
 
     Raises: Indescribable when one is not what it was.
     """
-    found: list[Any] = [target]
-    for where, as_it_was in known[1:]:
+    found = list(asked)
+    for where, as_it_was in known:
         match where:
             case ["cell", n, name]:
                 fn = cells_by_name(found[n])[name].cell_contents
