@@ -72,14 +72,16 @@ class Facts:
                 found.setdefault(v.name, []).append(stmt)
         return found
 
-    def is_row(self, atom: ir.Atom) -> bool:
+    def is_row(self, atom: ir.Atom | ir.Star, nested: bool = False) -> bool:
         """Whether something is a display of real numbers for one statement: `[a, b]` in
-        `np.array([a, b])`."""
+        `np.array([a, b])`; `nested`: or one of such displays."""
         if not isinstance(atom, ir.Var) or not atom.is_temp or len(self.readers[atom.name]) != 1:
             return False
         made = self.extents.definition(atom)
         if not isinstance(made, ir.Build) or made.kind not in ("list", "tuple"):
             return False
+        if nested and all(self.is_row(i, nested) for i in made.items):
+            return True
         types = [self.of(i) if not isinstance(i, ir.Star) else ty.UNKNOWN for i in made.items]
         return all(
             isinstance(t, ty.Number) and not issubclass(t.cls, complex | np.complexfloating)

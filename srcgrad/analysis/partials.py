@@ -185,7 +185,7 @@ def short_formula(
             ndims[k] = len(t.dims)
         elif isinstance(t, ty.Number):
             ndims[k] = 0
-        elif isinstance(t, ty.List | ty.Tuple) and k in env and facts.is_row(env[k]):
+        elif isinstance(t, ty.List | ty.Tuple) and k in env and facts.is_row(env[k], not forward):
             ndims[k] = short.ROW
     given, mode = [k for k, _ in call.args], "jvp" if forward else "vjp"
     real = all(not is_complex(t) for t in types.values())
@@ -231,7 +231,7 @@ def vjp_term(facts: Facts, call: Library, param: str, operand: Bound, out: ty.Ty
     reduces = drops_imaginary(t, out) and not is_real(found.node, param, t)
     alone = elementwise and not reduces and _alone(facts, call, param, t, out)
     if elementwise and not reduces:
-        reduces = must_reduce(t, out) and not alone
+        reduces = must_reduce(t, out) and not alone and not _alike(facts, call, t)
     if isinstance(t, ty.Array) and not reduces:
         number = _filling(formula, env)
         if number is not None:
@@ -377,6 +377,18 @@ def _alone(facts: Facts, call: Library, param: str, t: ty.Type, out: ty.Type) ->
     others = [a for p, b in call.args if p != param for a in bound_atoms(b)]
     numbers = all(isinstance(facts.of(a), ty.Number | ty.Literal | ty.Static) for a in others)
     return numbers and isinstance(t, ty.Array) and isinstance(out, ty.Array)
+
+
+def _alike(facts: Facts, call: Library, t: ty.Type) -> bool:
+    """Whether all arrays of a call, of which one has this type, surely have one shape: that is the
+    shape of the result, too, whatever else it is called."""
+    arrays = [facts.of(a) for _, b in call.args for a in bound_atoms(b)]
+    if not isinstance(t, ty.Array) or "?" in t.dims:
+        return False
+    plain = ty.Number | ty.Literal | ty.Static
+    return all(
+        a.dims == t.dims if isinstance(a, ty.Array) else isinstance(a, plain) for a in arrays
+    )
 
 
 def parameter_names(entry: Entry) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from srcgrad.rules import ufuncs  # noqa: F401 (registers what the methods below are of)
 from srcgrad.rules.registry import alias, linear, lookup, nondiff, refuse, source, structured
+from srcgrad.rules.short import short
 from srcgrad.rules.versions import NUMPY_2
 from srcgrad.runtime import support
 from srcgrad.runtime.support import sampled, series
@@ -351,6 +352,12 @@ _cumsum(np.cumsum, _RUN, [*_RUNS, (_C, 1)])
 _cumsum(np.add.accumulate, _with_axis(_RUN, 0), [(_V,), (_M,), (_M, 1)])
 _LONG: list[Any] = [(_Z, 1), (np.array([2.0, 0.0, 3.0, 4.0]),), (_C, 1), (1.0 + 0.1 * _T.ravel(),)]
 _cumprod(np.cumprod, _RUN, [*_RUNS, *_LONG])
+_WHOLE = ("axis", "dtype", "out")
+short(np.cumsum, {"a": 1}, absent=_WHOLE, real=True, a="np.cumsum(g[::-1])[::-1]")
+short(
+    np.cumprod, {"a": 1}, absent=_WHOLE,
+    a="support.before(a) * (g + support.carry(g * a, a, reverse=True))",
+)  # fmt: skip
 _cumprod(np.multiply.accumulate, _with_axis(_RUN, 0), [(_V,), (_M,), (_M, 1)])
 if hasattr(np, "cumulative_sum"):
     _CUMULATIVE: list[Any] = [(_V,), ((_M,), {"axis": 1}), ((_V,), {"include_initial": True})]

@@ -22,6 +22,8 @@ def is_fresh(node: ast.expr) -> bool:
         True
         >>> is_fresh(ast.parse("g[1:]", mode="eval").body)
         False
+        >>> is_fresh(ast.parse("(g * 2.0)[1:]", mode="eval").body)
+        True
     """
     match node:
         case ast.BinOp() | ast.UnaryOp():
@@ -29,6 +31,8 @@ def is_fresh(node: ast.expr) -> bool:
         case ast.Call(ast.Attribute(ast.Name("np"), attr)):
             entry = registry.lookup(getattr(np, attr, None))
             return entry is not None and entry.view == "never"
+        case ast.Subscript(inner) | ast.Attribute(inner, "T"):
+            return is_fresh(inner)  # a view of what has no name
         case _:
             return False
 

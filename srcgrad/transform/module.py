@@ -17,6 +17,17 @@ from srcgrad.transform import syntax as syn
 _USUAL = {"numpy": "np", "math": "math", "srcgrad.runtime.support": "support"}
 
 
+def base_name(fn: ir.Function) -> str:
+    """What the functions that are made of one are named after: `Point_add` for
+    `Point.__add__`."""
+    if not fn.name.isidentifier():
+        return "function"
+    inner = fn.name.strip("_")
+    owner = getattr(fn.fn, "__qualname__", "").rpartition(".")[0].rpartition(".")[2]
+    special = fn.name == f"__{inner}__" and owner.isidentifier()
+    return f"{owner}_{inner}" if special else fn.name
+
+
 @dataclass
 class Module:
     """One generated module; names at its top level never collide with those of its functions."""

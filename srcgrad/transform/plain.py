@@ -9,7 +9,7 @@ from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.ir.names import Names
 from srcgrad.transform import syntax as syn
-from srcgrad.transform.module import Module
+from srcgrad.transform.module import Module, base_name
 from srcgrad.transform.text import Text
 from srcgrad.transform.uses import uses_of
 
@@ -23,7 +23,7 @@ def plain_function(
     if got is None:
         assert program is not None
         facts = program.facts(fn, types)
-        base = fn.name if fn.name.isidentifier() else "function"
+        base = base_name(fn)
         got = module.plain[key] = module.unique(base)
         names = [p.name for p in facts.fn.params] + list(facts.fn.free)
         taken = {n.split("%")[0] for n in facts.types} | set(names)

@@ -17,13 +17,9 @@ def drawdown_grad(returns):
     area_bar = np.zeros(area.shape, area.dtype)
     area_bar[-1] = 1.0 / t2
     # cumulative.py:6  area = np.cumsum(wealth)
-    wealth_bar += support.cumsum_back(area_bar, wealth)
+    wealth_bar += np.cumsum(area_bar[::-1])[::-1]
     # cumulative.py:5  wealth = np.cumprod(1.0 + returns)
     returns_bar = (
-        support.before(t1)
-        * (
-            np.reshape(wealth_bar, np.shape(t1))
-            + support.carry(np.reshape(wealth_bar, np.shape(t1)) * t1, t1, reverse=True)
-        )
+        support.before(t1) * (wealth_bar + support.carry(wealth_bar * t1, t1, reverse=True))
     )
     return returns_bar

@@ -4,14 +4,14 @@ import numpy as np
 from srcgrad.runtime import support
 
 
-def __call___forward(self, x):
+def Layer_call_forward(self, x):
     t1 = self.w @ x
     t2 = t1 + self.b
     t3 = np.tanh(t2)
     return t3, (x, t1, self, t2, t3)
 
 
-def __call___reverse(result_bar, saved):
+def Layer_call_reverse(result_bar, saved):
     x, t1, self, t2, t3 = saved
     # method.py:10  return np.tanh(self.w @ x + self.b)
     x_bar = support.unbroadcast(
@@ -27,7 +27,7 @@ def __call___reverse(result_bar, saved):
 
 def loss_grad(self, x, target):
     # ---- forward sweep ----
-    t1, saved = __call___forward(self, x)
+    t1, saved = Layer_call_forward(self, x)
     error = t1 - target
     result = error @ error
     # ---- reverse sweep ----
@@ -39,5 +39,5 @@ def loss_grad(self, x, target):
     )
     # method.py:13  error = self(x) - target
     t1_bar = support.unbroadcast(error_bar, t1)
-    t4_bar = __call___reverse(t1_bar, saved)
+    t4_bar = Layer_call_reverse(t1_bar, saved)
     return t4_bar.astype(x.dtype)

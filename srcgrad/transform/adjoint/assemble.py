@@ -25,7 +25,7 @@ from srcgrad.transform.adjoint.pair import write_pair
 from srcgrad.transform.adjoint.seeds import one_for
 from srcgrad.transform.adjoint.state import Adj
 from srcgrad.transform.adjoint.sweeps import Sweeps, cotangent_name, make_sweeps
-from srcgrad.transform.module import Module
+from srcgrad.transform.module import Module, base_name
 from srcgrad.transform.parameters import arguments, check_result, gradient_of
 
 
@@ -67,7 +67,7 @@ class Adjoint:
         got = self.callees.names.get(spec)
         if got is not None:
             return got
-        base = spec.fn.name if spec.fn.name.isidentifier() else "function"
+        base = base_name(spec.fn)
         names = (self.module.unique(f"{base}_forward"), self.module.unique(f"{base}_reverse"))
         self.callees.names[spec] = names
         sweeps = self.sweeps(make_unit(self.program, spec), want_value=True, joint=False)

@@ -61,13 +61,18 @@ def _path(sweep: Adjoints, obj: ir.Var, root: ir.Var, key: ir.Key) -> list[int] 
     t, path = sweep.unit.type(root.name), []
     for k in keys:
         place = k.value if isinstance(k, ir.Const) else None
-        if not isinstance(t, ty.Tuple) or t.cls is not tuple or type(place) is not int:
+        if not isinstance(t, ty.Tuple) or not _is_display(t) or type(place) is not int:
             return None
         if not -len(t.items) <= place < len(t.items):
             return None
         path.append(place % len(t.items))
         t = t.items[place]
     return path
+
+
+def _is_display(t: ty.Tuple) -> bool:
+    """Whether a tuple will do for an adjoint: of one, or of what a function of NumPy returns."""
+    return t.cls is tuple or t.cls.__module__.startswith("numpy.")
 
 
 def _with(
@@ -97,7 +102,7 @@ def _item(node: ast.expr, k: int) -> ast.expr:
 def _zero(sweep: Adjoints, t: ty.Type, primal: ast.expr) -> ast.expr:
     if isinstance(t, ty.Number) and t.cls is not bool:
         made = zero_number(t)
-    elif isinstance(t, ty.Tuple) and t.cls is tuple:
+    elif isinstance(t, ty.Tuple) and _is_display(t):
         parts = [_zero(sweep, item, _item(primal, k)) for k, item in enumerate(t.items)]
         made = ast.Tuple(parts, ast.Load())
     else:

@@ -9,7 +9,7 @@ from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.unit import Spec, make_unit
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.assemble import Adjoint
-from srcgrad.transform.module import Module
+from srcgrad.transform.module import Module, base_name
 from srcgrad.transform.parameters import arguments, tangents_name
 from srcgrad.transform.tangent.walk import Walk
 
@@ -47,8 +47,7 @@ class Tangent:
         """`f_tangent(args..., tangents of active args...)`, compiled once for each use."""
         got = self.names.get(spec)
         if got is None:
-            base = spec.fn.name if spec.fn.name.isidentifier() else "function"
-            got = self.names[spec] = self.module.unique(f"{base}_tangent")
+            got = self.names[spec] = self.module.unique(f"{base_name(spec.fn)}_tangent")
             unit = make_unit(self.program, spec)
             work = Walk(self, unit)
             lines = work.callee_lines()
