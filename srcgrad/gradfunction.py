@@ -9,7 +9,7 @@ from typing import Any, Generic, ParamSpec
 
 from srcgrad import compiled, parcel, quick
 from srcgrad.analysis.signature import signature_key
-from srcgrad.analysis.types import dims, typeof
+from srcgrad.analysis.types import typeof
 from srcgrad.compiled import Compiled, Request
 from srcgrad.debug import debugging
 from srcgrad.errors import ArgumentError
@@ -183,6 +183,8 @@ class GradFunction(Derivative, Generic[P]):
     def _any_length(self, made: Compiled) -> Any:
         """The function of a specialisation for arrays of any length: a dispatcher tells arrays
         apart by dtype and dimensions alone, and one of length one is broadcast."""
+        from srcgrad.analysis.types import dims
+
         types = tuple(dims.renamed(t, lambda _: "?") for t in made.types)
         if types == made.types:
             return made.function

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from srcgrad.analysis.types.special_methods import is_users
+from srcgrad.analysis.types.typeof import is_users
 from srcgrad.errors import ArgumentError
 from srcgrad.ir import types as ty
 

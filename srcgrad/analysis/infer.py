@@ -18,7 +18,7 @@ from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.rewrites.array_likes import is_list, makes_array
 from srcgrad.analysis.rewrites.decided import decided
 from srcgrad.analysis.targets import Container, Library, Uncharted, User
-from srcgrad.analysis.types import odd_arrays, probe, special_methods
+from srcgrad.analysis.types import odd_arrays, probe, special_methods, typeof
 from srcgrad.analysis.types.atoms import atom_type
 from srcgrad.analysis.types.dims import plain_dims
 from srcgrad.analysis.types.members import MemberTypes
@@ -151,7 +151,7 @@ class Inference(MemberTypes):
             case ir.Attr():
                 return self.attribute(expr, stmt)
             case ir.Index(obj, key):
-                if special_methods.is_users(self.atom(obj)):
+                if typeof.is_users(self.atom(obj)):
                     found = special_methods.of_index(obj, self.atom(obj), key)
                     return self.special(found, "index", stmt)
                 return self.index(expr, stmt)
@@ -191,7 +191,7 @@ class Inference(MemberTypes):
             name = special_methods.in_place(kinds[0], op)
             if name is not None:  # the next round has the call in its place
                 return self.method(ir.Method(args[0], name, args[1:]), stmt)
-        if any(map(special_methods.is_users, kinds)):
+        if any(map(typeof.is_users, kinds)):
             return self.special(special_methods.of_operator(op, args, kinds), op, stmt)
         listed = any(isinstance(t, ty.Tuple | ty.List) for t in kinds)
         if listed and op in ("add", "mul") and not makes_array(kinds):

@@ -11,7 +11,7 @@ from types import ModuleType
 from srcgrad.analysis.effects import may_hold_memory, surely_copies
 from srcgrad.analysis.flow import takes_any_key
 from srcgrad.analysis.targets import Container, Library, Uncharted, bound_atoms
-from srcgrad.analysis.types.special_methods import is_users
+from srcgrad.analysis.types.typeof import is_users
 from srcgrad.analysis.unit import Unit
 from srcgrad.analysis.views import may_view
 from srcgrad.errors import MissingRule, UnsupportedSyntax, located

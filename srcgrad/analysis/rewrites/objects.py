@@ -8,7 +8,7 @@ import operator
 from dataclasses import dataclass, replace
 
 from srcgrad.analysis.rewrites.base import Rewrites
-from srcgrad.analysis.types import special_methods
+from srcgrad.analysis.types import special_methods, typeof
 from srcgrad.frontend.namespace import Handed
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
@@ -23,7 +23,7 @@ class ObjectRewrites(Rewrites):
         if stmt.inplace is None or not isinstance(stmt.value, ir.Op):
             return None
         t = self.facts.of(stmt.value.args[0])
-        if not special_methods.is_users(t):
+        if not typeof.is_users(t):
             return None
         self.changed = True
         name = special_methods.in_place(t, stmt.inplace)
@@ -102,6 +102,6 @@ class ObjectRewrites(Rewrites):
 
     def defines(self, a: ir.Atom, name: str) -> bool:
         t = self.facts.of(a)
-        if not isinstance(t, ty.Object) or not special_methods.is_users(t):
+        if not isinstance(t, ty.Object) or not typeof.is_users(t):
             return False
         return inspect.isfunction(inspect.getattr_static(t.cls, name, None))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from srcgrad.analysis.targets import Packed
+from srcgrad.analysis.types.typeof import is_users
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
 from srcgrad.runtime import support
@@ -46,14 +47,6 @@ NAMES = frozenset(
 )
 
 Found = tuple[Any, tuple[ir.Atom, ...]]
-
-
-def is_users(t: ty.Type | None) -> bool:
-    """Whether a value is an object of a class that NumPy knows nothing of."""
-    if not isinstance(t, ty.Object):
-        return False
-    ufunc = getattr(t.cls, "__array_ufunc__", None)
-    return ufunc is None and not hasattr(t.cls, "__array_function__")
 
 
 def of_operator(op: str, args: Sequence[ir.Atom], kinds: Sequence[ty.Type | None]) -> Found | None:

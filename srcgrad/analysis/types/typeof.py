@@ -264,3 +264,11 @@ def _shaped(annotation: Any) -> Type | None:
         return Array(np.dtype(name), tuple("1" if d == "1" else "n" for d in dims))
     except TypeError:
         return None
+
+
+def is_users(t: Type | None) -> bool:
+    """Whether a value is an object of a class that NumPy knows nothing of."""
+    if not isinstance(t, Object):
+        return False
+    ufunc = getattr(t.cls, "__array_ufunc__", None)
+    return ufunc is None and not hasattr(t.cls, "__array_function__")
