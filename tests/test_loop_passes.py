@@ -430,6 +430,22 @@ def f(a, n):
     assert "t = a[i] * t" in shown
 
 
+def test_what_is_computed_all_the_same_is_added_to_nothing():
+    """A sum over a slice stays; the number that it was added to may be gone."""
+    text = """
+def f(a, c):
+    s = 0.0
+    if c:
+        s += jit.sum(a[:1])
+    a_bar = np.zeros(3)
+    return a_bar
+"""
+    shown = improved(text)
+    assert "s += " not in shown
+    assert "s = " not in shown
+    assert "jit.sum(a[:1])" in shown
+
+
 def test_arrays_that_nobody_reads_are_not_filled():
     text = """
 def f(a, n):

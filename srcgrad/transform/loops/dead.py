@@ -52,13 +52,27 @@ def _shared(fn: Function) -> set[str]:
 def _cleared(fn: Function, block: list[ast.stmt], unread: int, filled: set[str]) -> bool:
     """Drop from a block what binds names that are not read; whether there was any."""
     gone = [s for s in block if s.__class__ is not Place and _is_dead(fn, s, unread, filled)]
+    kept = _only_their_values(fn, block, unread, gone)
     if not gone:
-        return False
+        return kept
     gone += [s for s, after in pairwise(block) if isinstance(s, Comment) and _is_trial(fn, after)]
     block[:] = [s for s in block if s not in gone]
     if not any(map(does_something, block)):
         block.append(ast.Pass())
     return True
+
+
+def _only_their_values(
+    fn: Function, block: list[ast.stmt], unread: int, gone: list[ast.stmt]
+) -> bool:
+    """Additions to names that nobody reads whose values have to be computed all the same lose the
+    names, as what they add to goes; whether there was any."""
+    found = False
+    for k, s in enumerate(block):
+        if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name) and s not in gone:
+            if fn.leaves.bits[s.target.id] & unread:
+                block[k], found = ast.copy_location(ast.Expr(s.value), s), True
+    return found
 
 
 def _is_dead(fn: Function, s: ast.stmt, unread: int, filled: set[str]) -> bool:
