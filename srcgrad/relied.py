@@ -11,10 +11,11 @@ from typing import Any
 from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.types import special_methods
 from srcgrad.analysis.types.atoms import global_type
+from srcgrad.analysis.types.dispatch import is_dispatched
 from srcgrad.dependencies import Dependency, Place, of_function, of_partial, read
 from srcgrad.ir import nodes as ir
 from srcgrad.ir import types as ty
-from srcgrad.ir.outside import member
+from srcgrad.ir.outside import CHOICES, member
 
 _OWN = "srcgrad"
 
@@ -40,6 +41,8 @@ def _all(program: Program, target: Any) -> Iterator[tuple[ir.Global, ty.Type]]:
             yield at, global_type(at)
             if isinstance(at.value, MethodType):  # that of a class is made anew by each look-up
                 yield _below(at, "__func__")
+            if isinstance(at.value, FunctionType) and is_dispatched(at.value):
+                yield _below(at, CHOICES)
             if isinstance(at.value, functools.partial):
                 yield from (_below(at, *path) for path in of_partial(at.value))
         for path in of_function(fn.fn):

@@ -571,3 +571,22 @@ def test_an_object_that_can_be_called_and_has_a_rule(place: Place) -> None:
         assert df(0.5) == 7.0
         module.HELD = module.Act()
         assert df(0.5) == 3.0
+
+
+DISPATCHED = """
+import functools
+@functools.singledispatch
+def size(x): return 2.0 * x
+def f(x): return size(x) + x
+"""
+
+
+def test_an_implementation_that_is_registered_later(place: Place) -> None:
+    module = place.module(DISPATCHED)
+    df, other = sg.grad(module.f), sg.grad(module.f)
+    assert df(0.5) == 3.0
+    module.size.register(float)(lambda x: x * x)
+    assert df(0.5) == 2.0 == other(0.5)
+    module.size.register(float)(lambda x: x * x * x)
+    assert df(0.5) == 1.75 == other(0.5)
+    assert df(0.5) == 1.75

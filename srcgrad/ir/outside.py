@@ -14,6 +14,7 @@ class Missing:
 
 MISSING = Missing()  # what a name holds that nothing was bound to
 NAMES = "%names"  # of a dictionary, all in one text
+CHOICES = "%choices"  # of a function of `functools.singledispatch`, what it runs for which class
 
 
 def member(holder: Any, name: str) -> Any:
@@ -22,6 +23,8 @@ def member(holder: Any, name: str) -> Any:
     >>> member(1.5, "real"), member({"k": 2}, "k"), member({}, "k")
     (1.5, 2, MISSING)
     """
+    if name == CHOICES:
+        return " ".join(f"{cls.__qualname__}:{id(fn)}" for cls, fn in holder.registry.items())
     if type(holder) is not dict:
         return getattr(holder, name, MISSING)
     return " ".join(map(str, holder)) if name == NAMES else holder.get(name, MISSING)
