@@ -15,6 +15,7 @@ from scipy import special
 
 from srcgrad.rules.registry import elementwise, lookup, nondiff, refuse, structured
 from srcgrad.rules.ufuncs import ufunc
+from srcgrad.runtime.support import scipy_special as helpers
 
 # ---- sample points ----------------------------------------------------------
 
@@ -152,6 +153,20 @@ _of("exprel", "x",
     " (np.exp(x) - out) / np.where(x == 0.0, 1.0, x))",
     at=ANY)  # fmt: skip
 
+_of("powm1", "x, y", x="g * y * np.power(x, y - 1.0)", y="g * (out + 1.0) * np.log(x)", at=TWO)
+# (a + b) / 2 by the hypergeometric series of the square of the quotient (DLMF 19.8.1, 19.5.1).
+_RATIO = "2.0 * (a - b) * (out / (a + b)) ** 2 / (a + b) ** 2"
+_RATIO += " * special.hyp2f1(1.5, 1.5, 2.0, ((a - b) / (a + b)) ** 2)"
+_of("agm", "a, b", a=f"g * support.cast_like(out / (a + b) - b * {_RATIO}, a)",
+    b=f"g * support.cast_like(out / (a + b) + a * {_RATIO}, b)",
+    at=[*TWO, (1.3, 1.3)])  # fmt: skip
+# The real part of the Faddeeva function w, where w' = 2 i / sqrt(pi) - 2 z w (DLMF 7.10.2).
+_of("voigt_profile", "x, sigma, gamma", at=[(0.4, 0.8, 0.3), (_V, 1.3, 0.7)],
+    let={"z": "(x + 1j * gamma) / (sigma * math.sqrt(2.0))",
+         "slope": f"(1.0j / {_ROOT} - z * special.wofz(z)) / (sigma * sigma * {_ROOT})"},
+    x="g * np.real(slope)", gamma="-g * np.imag(slope)",
+    sigma="-g * (out / sigma + np.real(slope * z) * math.sqrt(2.0))")  # fmt: skip
+
 # ---- integrals (DLMF 6, 7, 25.12) -------------------------------------------
 
 _of("exp1", "x", x="-g * np.exp(-x) / x", at=[*POSITIVE, *COMPLEX])
@@ -181,6 +196,59 @@ structured(
     at=ANY,
 )
 
+_ROOT_Z = "np.sqrt(np.maximum(support.real_only(z), 0.0))"  # the slope of the scale's exponent
+structured(
+    special.airye,
+    "z, /",
+    vjp={"z": f"g[0] * (out[1] + {_ROOT_Z} * out[0]) + g[1] * (z * out[0] + {_ROOT_Z} * out[1])"
+         f" + g[2] * (out[3] - {_ROOT_Z} * out[2]) + g[3] * (z * out[2] - {_ROOT_Z} * out[3])"},
+    jvp={"z": f"(z_dot * (out[1] + {_ROOT_Z} * out[0]), z_dot * (z * out[0] + {_ROOT_Z} * out[1]),"
+         f" z_dot * (out[3] - {_ROOT_Z} * out[2]), z_dot * (z * out[2] - {_ROOT_Z} * out[3]))"},
+    at=POSITIVE,
+)  # fmt: skip
+for _name, _parts in (
+    ("itairy", ("special.airy({x})[0]", "special.airy({x})[2]",
+                "special.airy(-{x})[0]", "special.airy(-{x})[2]")),
+    ("iti0k0", ("special.i0({x})", "special.k0({x})")),
+    ("itj0y0", ("special.j0({x})", "special.y0({x})")),
+    ("it2i0k0", ("(special.i0({x}) - 1.0) / {x}", "-special.k0({x}) / {x}")),
+    ("it2j0y0", ("(1.0 - special.j0({x})) / {x}", "-special.y0({x}) / {x}")),
+):  # fmt: skip
+    _slopes = [f"({part.format(x='x')})" for part in _parts]
+    structured(
+        getattr(special, _name),
+        "x, /",
+        vjp={"x": " + ".join(f"g[{k}] * {slope}" for k, slope in enumerate(_slopes))},
+        jvp={"x": f"({', '.join(f'x_dot * {slope}' for slope in _slopes)})"},
+        at=[(0.37,), (np.array([0.35, 0.6, 1.1]),)],
+    )
+# Parabolic cylinder functions solve w'' = (x^2 / 4 + a) w, a = -v - 1/2 (DLMF 12.2).
+for _name, _first, _factor in (
+    ("pbdv", "v", "(x * x / 4.0 - v - 0.5)"), ("pbvv", "v", "(x * x / 4.0 - v - 0.5)"),
+    ("pbwa", "a", "(a - x * x / 4.0)"),
+):  # fmt: skip
+    structured(
+        getattr(special, _name),
+        f"{_first}, x, /",
+        vjp={"x": f"g[0] * out[1] + g[1] * {_factor} * out[0]"},
+        jvp={"x": f"(x_dot * out[1], x_dot * {_factor} * out[0])"},
+        at=[(1.3, 0.7), (0.4, _P)],
+    )
+structured(
+    special.ellipj,
+    "u, m, /",
+    let={"bend": "-out[2] * (special.ellipeinc(out[3], m) / (2.0 * m * (1.0 - m)) - u / (2.0 * m)"
+         " - out[0] * out[1] / (2.0 * (1.0 - m) * out[2]))"},
+    vjp={"u": "(g[0] * out[1] - g[1] * out[0] + g[3]) * out[2] - g[2] * m * out[0] * out[1]",
+         "m": "(g[0] * out[1] - g[1] * out[0] + g[3]) * bend"
+         " - g[2] * out[0] * (out[0] + 2.0 * m * out[1] * bend) / (2.0 * out[2])"},
+    jvp={"u": "(u_dot * out[1] * out[2], -u_dot * out[0] * out[2], -u_dot * m * out[0] * out[1],"
+         " u_dot * out[2])",
+         "m": "(m_dot * out[1] * bend, -m_dot * out[0] * bend,"
+         " -m_dot * out[0] * (out[0] + 2.0 * m * out[1] * bend) / (2.0 * out[2]), m_dot * bend)"},
+    at=[(0.7, 0.4), (0.3, 0.6)],
+)  # fmt: skip
+
 # ---- Bessel functions (DLMF 10.6, 10.29) and Struve functions (11.4) --------
 
 _of("j0", "x", x="-g * special.j1(x)", at=ANY)
@@ -208,7 +276,7 @@ _of("kn", "n, x", x="-g * 0.5 * (special.kv(n - 1.0, x) + special.kv(n + 1.0, x)
     at=[(1, _P), (2, 1.3)])  # fmt: skip
 _of("ive", "v, z", at=_ORDERS,
     z="g * (0.5 * (special.ive(v - 1, z) + special.ive(v + 1, z))"
-    " - np.sign(z) * out)")  # fmt: skip
+    " - np.sign(support.real_only(z)) * out)")  # fmt: skip
 _of("kve", "v, z", at=_ORDERS,
     z="g * (out - 0.5 * (special.kve(v - 1, z) + special.kve(v + 1, z)))")  # fmt: skip
 for _name, _sign in (
@@ -221,6 +289,34 @@ for _name, _sign in (
         z=f"g * ({_again} if derivative else special.{_name}(n, z, True))")  # fmt: skip
 for _name in ("struve", "modstruve"):
     _of(_name, "v, x", at=_ORDERS, x=f"g * (special.{_name}(v - 1, x) - v * out / x)")
+
+elementwise(helpers.real_only, "x", x="g", at=[(0.3,), (_V,)])
+for _name in ("jve", "yve"):
+    _of(_name, "v, z", at=_ORDERS, let={"r": "support.real_only(z)"},
+        z=f"g * 0.5 * (special.{_name}(v - 1, r) - special.{_name}(v + 1, r))")  # fmt: skip
+for _name in ("hankel1e", "hankel2e"):
+    _sign = "-" if _name == "hankel1e" else "+"
+    _of(
+        _name,
+        "v, z",
+        at=_ORDERS,
+        z=f"g * (0.5 * (special.{_name}(v - 1, z) - special.{_name}(v + 1, z)) {_sign} 1j * out)",
+    )
+_of("itstruve0", "x", x="g * support.cast_like(special.struve(0, x), x)", at=POSITIVE)
+_of("itmodstruve0", "x", x="g * support.cast_like(special.modstruve(0, x), x)", at=POSITIVE)
+_of("it2struve0", "x", x="-g * support.cast_like(special.struve(0, x), x) / x", at=POSITIVE)
+_of("besselpoly", "a, lmb, nu", at=[(0.7, 1.2, 0.4), (_P, 0.3, 1.0)],
+    a="g * (special.besselpoly(a, lmb + 1.0, nu - 1.0)"
+    " - special.besselpoly(a, lmb + 1.0, nu + 1.0))")  # fmt: skip
+_of("wright_bessel", "a, b, x", x="g * special.wright_bessel(a, a + b, x)", at=_THREE)
+_of("log_wright_bessel", "a, b, x", at=_THREE,
+    x="g * np.exp(special.log_wright_bessel(a, a + b, x) - out)")  # fmt: skip
+# Kelvin functions: ber + i bei and ker + i kei solve w'' = i w - w' / x (DLMF 10.61.3).
+for _real, _imaginary in (("ber", "bei"), ("ker", "kei")):
+    _of(_real, "x", x=f"g * special.{_real}p(x)", at=POSITIVE)
+    _of(_imaginary, "x", x=f"g * special.{_imaginary}p(x)", at=POSITIVE)
+    _of(f"{_real}p", "x", x=f"-g * (special.{_imaginary}(x) + out / x)", at=POSITIVE)
+    _of(f"{_imaginary}p", "x", x=f"g * (special.{_real}(x) - out / x)", at=POSITIVE)
 
 # ---- elliptic integrals (DLMF 19.4) and others ------------------------------
 
@@ -272,6 +368,18 @@ _of("eval_jacobi", "n, alpha, beta, x", at=[(1, 0.3, 0.4, 0.2), (3, 0.7, 0.1, _V
     " * special.eval_jacobi(n - 1, alpha + 1.0, beta + 1.0, x)")  # fmt: skip
 _of("eval_sh_legendre", "n, x", at=_DEGREES,
     x="g * 2.0 * special.eval_gegenbauer(n - 1, 1.5, 2.0 * x - 1.0)")  # fmt: skip
+
+_of("eval_chebyc", "n, x", x="g * n * special.eval_chebyu(n - 1, 0.5 * x)", at=_DEGREES)
+_of("eval_chebys", "n, x", x="g * special.eval_gegenbauer(n - 1, 2.0, 0.5 * x)", at=_DEGREES)
+_of("eval_sh_chebyt", "n, x", at=_DEGREES,
+    x="g * 2.0 * n * special.eval_chebyu(n - 1, 2.0 * x - 1.0)")  # fmt: skip
+_of("eval_sh_chebyu", "n, x", at=_DEGREES,
+    x="g * 4.0 * special.eval_gegenbauer(n - 1, 2.0, 2.0 * x - 1.0)")  # fmt: skip
+_of("eval_sh_jacobi", "n, p, q, x", at=[(1, 1.3, 0.4, 0.2), (3, 1.7, 0.6, _V)],
+    x="g * (n + p) * special.eval_jacobi(n - 1, p - q + 1.0, q, 2.0 * x - 1.0)"
+    " / special.binom(2.0 * n + p - 1.0, n)")  # fmt: skip
+_of("lpmv", "m, v, x", at=[(1, 2.0, 0.3), (0, 3.0, np.array([0.2, -0.6])), (1, 1.0, 0.4)],
+    x="g * (v * x * out - (v + m) * special.lpmv(m, v - 1.0, x)) / (x * x - 1.0)")  # fmt: skip
 
 # ---- distribution functions -------------------------------------------------
 
@@ -341,9 +449,69 @@ structured(
     at=[(_V,), (_M, 0), (_M, 1), (_T, (0, 2))],
 )
 
+# Binomial and negative binomial, F, inverses (DLMF 8.17); counts are rounded down.
+_FEW = "np.exp(special.xlogy(np.floor(k), {p}) + special.xlog1py(n - np.floor(k) - 1.0, -{p})"
+_FEW += " - special.betaln(n - np.floor(k), np.floor(k) + 1.0))"
+_BINOMIAL: list[Any] = [(1.0, np.array([4]), 0.3), (2.0, np.array([5]), np.array([0.2, 0.9]))]
+_of("bdtr", "k, n, p", p=f"-g * support.cast_like({_FEW.format(p='p')}, p)", at=_BINOMIAL)
+_of("bdtrc", "k, n, p", p=f"g * support.cast_like({_FEW.format(p='p')}, p)", at=_BINOMIAL)
+_of("bdtri", "k, n, y", y=f"-g / support.cast_like({_FEW.format(p='out')}, y)", at=_BINOMIAL)
+_WAIT = "np.exp(special.xlogy(n - 1.0, {p}) + special.xlog1py(np.floor(k), -{p})"
+_WAIT += " - special.betaln(n, np.floor(k) + 1.0))"
+_of("nbdtr", "k, n, p", p=f"g * support.cast_like({_WAIT.format(p='p')}, p)", at=_BINOMIAL)
+_of("nbdtrc", "k, n, p", p=f"-g * support.cast_like({_WAIT.format(p='p')}, p)", at=_BINOMIAL)
+_of("nbdtri", "k, n, p", p=f"g / support.cast_like({_WAIT.format(p='out')}, p)", at=_BINOMIAL)
+_VARIANCE = "np.exp(0.5 * (special.xlogy(dfn, dfn * {x}) + special.xlogy(dfd, dfd)"
+_VARIANCE += " - (dfn + dfd) * np.log(dfn * {x} + dfd)) - special.betaln(0.5 * dfn, 0.5 * dfd))"
+_VARIANCE += " / {x}"
+_DEGREES_OF_F: list[Any] = [(2.3, 4.1, 0.7), (3.0, 2.0, _P)]
+_of(
+    "fdtr",
+    "dfn, dfd, x",
+    x=f"g * support.cast_like({_VARIANCE.format(x='x')}, x)",
+    at=_DEGREES_OF_F,
+)
+_of(
+    "fdtrc",
+    "dfn, dfd, x",
+    x=f"-g * support.cast_like({_VARIANCE.format(x='x')}, x)",
+    at=_DEGREES_OF_F,
+)
+_of("fdtri", "dfn, dfd, p", p=f"g / support.cast_like({_VARIANCE.format(x='out')}, p)",
+    at=[(2.3, 4.1, 0.7), (3.0, 2.0, np.array([0.2, 0.9]))])  # fmt: skip
+_PLACE = _KERNEL.format(a="(0.5 * v)", x="(0.5 * out)")
+_of("chdtri", "v, p", p=f"-g * 2.0 / support.cast_like({_PLACE}, p)",
+    at=[(2.3, 0.4), (3.0, np.array([0.2, 0.9]))])  # fmt: skip
+_of("pdtri", "k, y", y=f"-g / {_KERNEL.format(a='(np.floor(k) + 1.0)', x='out')}",
+    at=[(2, 0.4), (3, np.array([0.2, 0.9]))])  # fmt: skip
+_of("stdtrit", "df, p", at=[(2.3, 0.4), (3.0, np.array([0.2, 0.9]))],
+    p="g * support.cast_like(np.exp(special.betaln(0.5 * df, 0.5) + 0.5 * np.log(df)"
+    " + 0.5 * (df + 1.0) * np.log1p(out * out / df)), p)")  # fmt: skip
+_of("gdtrix", "a, b, p", a="-g * out / a", p=f"g / (a * {_KERNEL.format(a='b', x='(a * out)')})",
+    at=[(1.3, 0.8, 0.4), (_P, 1.2, 0.3)])  # fmt: skip
+_of("gdtria", "p, b, x", x="-g * out / x", p=f"g / (x * {_KERNEL.format(a='b', x='(x * out)')})",
+    at=[(0.4, 0.8, 1.3), (0.3, 1.2, _P)])  # fmt: skip
+_QUANTILE = f"{_NORMAL} * np.exp(0.5 * special.ndtri(p) ** 2)"
+_of("nrdtrimn", "p, std, x", x="g", std="-g * support.cast_like(special.ndtri(p), std)",
+    p=f"-g * std * support.cast_like({_QUANTILE}, p)",
+    at=[(0.4, 1.3, 0.7), (0.7, _P, 0.3)])  # fmt: skip
+_of("nrdtrisd", "mn, p, x", x="g / support.cast_like(special.ndtri(p), x)",
+    mn="-g / support.cast_like(special.ndtri(p), mn)",
+    p=f"-g * out * support.cast_like({_QUANTILE} / special.ndtri(p), p)",
+    at=[(0.4, 0.7, 1.3), (0.1, 0.8, _P)])  # fmt: skip
+_of("tklmbda", "x, lmbda", at=[(0.4, 0.3), (np.array([0.2, -0.5]), 0.7)],
+    x="g / (out ** (lmbda - 1.0) + (1.0 - out) ** (lmbda - 1.0))")  # fmt: skip
+# Not central chi-square: differences of its neighbours in df (Johnson, Kotz and Balakrishnan,
+# Continuous Univariate Distributions 2, chapter 29).
+_of("chndtr", "x, df, nc", at=[(3.4, 7.0, 0.8), (_P + 1.0, 8.0, 1.2)],
+    x="g * 0.5 * (special.chndtr(x, df - 2.0, nc) - out)",
+    nc="g * 0.5 * (special.chndtr(x, df + 2.0, nc) - out)")  # fmt: skip
+_of("chndtrix", "p, df, nc", at=[(0.4, 7.0, 0.8)],
+    p="g * 2.0 / (special.chndtr(out, df - 2.0, nc) - special.chndtr(out, df, nc))")  # fmt: skip
+
 # ---- the rest ---------------------------------------------------------------
 
-nondiff(special.round)
+nondiff(special.round, special.gammasgn)
 # Others are read where they are written in Python.
 for _name in dir(special):
     _target = getattr(special, _name)

@@ -13,6 +13,7 @@ _HELPERS = {
         factor_share factor_dot permutation lu_parts lu_back lu_dot lu_share
         lu_matrix_dot blocks_back blocks_of
     """,
+    "scipy_special": "real_only",
     "scipy_signal": """
         spread convolve_share convolve_share_second correlate image_pad image_convolve
         image_correlate
