@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from srcgrad.frontend import loops
-from srcgrad.frontend.expressions import ref, test
+from srcgrad.frontend.expressions import test
 from srcgrad.frontend.resolve import builtin, callee
-from srcgrad.frontend.scope import Scope, atom, expression, lowers
+from srcgrad.frontend.scope import Scope, atom, expression, lowers, ref
 from srcgrad.frontend.sources import as_generator, makes_items, source_of, stored_names
 from srcgrad.frontend.verbatim import verbatim
 from srcgrad.ir.nodes import (

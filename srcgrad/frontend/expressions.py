@@ -9,17 +9,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from srcgrad.frontend.eager import eager
 from srcgrad.frontend.purity import gives_bool_or_text, is_pure
 from srcgrad.frontend.resolve import (
-    builtin,
-    callee,
     check_attribute,
     constant,
     extend,
     fold,
     is_newaxis,
 )
-from srcgrad.frontend.scope import Ref, Scope, atom, expression, lowers
+from srcgrad.frontend.scope import Ref, Scope, atom, expression, lowers, ref
 from srcgrad.frontend.verbatim import opaque
 from srcgrad.ir.nodes import (
     Atom,
@@ -81,13 +80,6 @@ Lowering = Callable[[Scope, ast.expr], Expr]
 # ---- operands -----------------------------------------------------------------
 
 
-def ref(found: Atom, node: ast.AST) -> Ref:
-    """An atom as a piece of syntax."""
-    made = Ref()
-    made.atom = found
-    return ast.copy_location(made, node)
-
-
 @lowers(Ref)
 def _ref(_scope: Scope, node: Ref) -> Expr:
     return node.atom
@@ -141,16 +133,6 @@ def unpacked(scope: Scope, node: ast.expr, later: Sequence[ast.AST]) -> Star:
         scope.assign(node, temp, Build("list", (Star(value),)))
         value = temp
     return Star(value)
-
-
-def eager(scope: Scope, node: ast.expr) -> ast.expr:
-    """Where Python runs a generator or an iterator at once, it is a list."""
-    if isinstance(node, ast.GeneratorExp):
-        return ast.copy_location(ast.ListComp(node.elt, node.generators), node)
-    called = callee(scope, node.func) if isinstance(node, ast.Call) else None
-    if any(called is made for made in (map, filter, reversed, zip, enumerate)):
-        return ast.copy_location(ast.Call(ref(builtin("list"), node), [node], []), node)
-    return node
 
 
 # ---- values ---------------------------------------------------------------------

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from srcgrad.frontend.expressions import ref, test
+from srcgrad.frontend.expressions import test
 from srcgrad.frontend.resolve import builtin, callee, helper
-from srcgrad.frontend.scope import Scope, atom, lowers_statement, statements
+from srcgrad.frontend.scope import Scope, atom, lowers_statement, ref, statements
 from srcgrad.frontend.targets import assign_to
 from srcgrad.ir.nodes import Block, Const, If, Var
 

@@ -47,6 +47,13 @@ class Ref(ast.expr):
     atom: Atom
 
 
+def ref(found: Atom, node: ast.AST) -> Ref:
+    """An atom as a piece of syntax."""
+    made = Ref()
+    made.atom = found
+    return ast.copy_location(made, node)
+
+
 @dataclass(slots=True)
 class Nested:
     """A nested function or lambda: its code and, once lowered, its function."""

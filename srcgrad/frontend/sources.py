@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from srcgrad.frontend.bindings import names_in
-from srcgrad.frontend.expressions import operands, ref
+from srcgrad.frontend.expressions import operands
 from srcgrad.frontend.functions import function_atom
 from srcgrad.frontend.resolve import builtin, callee, fold, helper, numpy_function
-from srcgrad.frontend.scope import Scope, atom
+from srcgrad.frontend.scope import Scope, atom, ref
 from srcgrad.frontend.targets import Several, Value, assign_to
 from srcgrad.ir.nodes import Atom, Attr, Call, Const, Expr, Index, Method, Op, Var
 from srcgrad.rules import sources

@@ -9,7 +9,8 @@ import itertools
 from typing import Any
 
 from srcgrad.frontend.bindings import names_in
-from srcgrad.frontend.expressions import assign_into, eager, ref, test
+from srcgrad.frontend.eager import eager
+from srcgrad.frontend.expressions import assign_into, test
 from srcgrad.frontend.functions import define, function_atom
 from srcgrad.frontend.purity import is_pure
 from srcgrad.frontend.resolve import (
@@ -27,6 +28,7 @@ from srcgrad.frontend.scope import (
     atom,
     expression,
     lowers_statement,
+    ref,
     statements,
 )
 from srcgrad.frontend.targets import assign_each, assign_to, update, variable
@@ -61,12 +63,13 @@ def _assign(scope: Scope, node: ast.Assign) -> None:
             assign_to(scope, one, shared, node)
     elif isinstance(target, ast.Name):
         _assign_name(scope, node, target)
-    elif isinstance(target, ast.Tuple | ast.List) and _pairs_up(target, value):
-        assert isinstance(value, ast.Tuple | ast.List)
-        assign_each(scope, target.elts, value.elts, node)
     else:
         value = eager(scope, value) if isinstance(target, ast.Tuple | ast.List) else value
-        assign_to(scope, target, expression(scope, value), node)
+        if isinstance(target, ast.Tuple | ast.List) and _pairs_up(target, value):
+            assert isinstance(value, ast.Tuple | ast.List)
+            assign_each(scope, target.elts, value.elts, node)
+        else:
+            assign_to(scope, target, expression(scope, value), node)
 
 
 def _assign_name(scope: Scope, node: ast.Assign, target: ast.Name) -> None:
