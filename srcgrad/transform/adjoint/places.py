@@ -120,6 +120,11 @@ class Places(Adjoints):
     ) -> None:
         if not isinstance(obj, ir.Var) or not self.unit.is_active(obj):
             return
+        t = self.unit.facts.of(obj)
+        names = getattr(t.cls, "_fields", ()) if isinstance(t, ty.Tuple) else ()
+        if stmt is not None and attr in names:  # what is taken by place may be a plain tuple
+            self.add_item(stmt, obj, ir.Const(names.index(attr)), g)
+            return
         root = self.found.needs.container(obj) if self.unit.kind(obj.name) == "value" else obj
         if self.unit.kind(root.name) != "memory":
             self.own_container(root.name)
