@@ -148,8 +148,18 @@ def backend_of(fn: Any) -> str:
 
 
 def unwrapped(job: Job) -> Job:
-    """The job for a target that is a derivative itself: `loss_grad = sg.grad(loss)`."""
+    """The job for a target that is a derivative itself: `loss_grad = sg.grad(loss)`.
+
+    Raises: ArgumentError for one that is made of several.
+    """
     fn = job.fn
+    if hasattr(type(fn), "__srcgrad_derivative__"):
+        fn = getattr(fn, "_tangent", fn)  # what a product with the Hessian calls
+    if hasattr(type(fn), "__srcgrad_derivative__") and not isinstance(fn, GradFunction):
+        raise ArgumentError(
+            f"{fn!r} has no text of its own: it calls other derivatives",
+            fixes=["name the function itself, and --mode jvp or --mode vjp"],
+        )
     if isinstance(fn, GradFunction) and job.mode == "grad" and job.wrt == 0:
         return Job(fn._fn, fn._mode, _plain(fn._wrt), job.types, fn._aux, job.guess)
     return job

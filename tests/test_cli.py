@@ -44,6 +44,11 @@ def refused(x):
 class Model:
     def energy(self, x):
         return x * x
+
+
+import srcgrad as sg
+
+product, rows = sg.hvp(typed), sg.jacobian(typed)
 """
 
 
@@ -62,6 +67,15 @@ def run(*arguments):
 
 
 # ---- show ----------------------------------------------------------------------
+
+
+def test_show_of_derivatives_of_derivatives(place):
+    done = run("show", "climodel:product", "--stage", "text")
+    assert done.exit_code == DONE, done.output
+    assert "def typed_grad_jvp(tangents, a, b):" in done.output
+    done = run("show", "climodel:rows")
+    assert done.exit_code == USAGE
+    assert "<jacobian of typed> has no text of its own" in done.output
 
 
 @pytest.mark.parametrize("target", ["climodel:loss", "climodel.py:loss", "./climodel.py:loss"])
