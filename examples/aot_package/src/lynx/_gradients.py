@@ -155,12 +155,12 @@ def simulate_reverse(result_bar: Any, saved: Any) -> Any:
         hares_bar += t55_bar
     # model.py:17  growth, hunting, decline, feeding, hares, lynxes = np.exp(theta)
     t1_bar = np.zeros(t1.shape, t1.dtype)
-    t1_bar[5] += lynxes_bar
-    t1_bar[4] += hares_bar
-    t1_bar[3] += feeding_bar
-    t1_bar[2] += decline_bar
-    t1_bar[1] += hunting_bar
-    t1_bar[0] += growth_bar
+    t1_bar[5] = lynxes_bar
+    t1_bar[4] = hares_bar
+    t1_bar[3] = feeding_bar
+    t1_bar[2] = decline_bar
+    t1_bar[1] = hunting_bar
+    t1_bar[0] = growth_bar
     theta_bar = t1_bar * t1
     return theta_bar
 
