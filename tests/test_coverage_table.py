@@ -29,10 +29,10 @@ SHOWN = {
     "math": "`exp`, `gamma`, `hypot`, `fsum`",
     "cmath": "`exp`, `log`, `polar`",
     "scipy.special": "`gammaln`, `erf`, `logsumexp`, `jv`, `betainc`, `expit`",
-    "scipy.linalg": "`cho_solve`, `solve_triangular`, `lu_factor`, `expm`, `sqrtm`",
+    "scipy.linalg": "`cho_solve`, `solve_banded`, `lu_factor`, `expm`, `sqrtm`",
     "scipy.stats": "`norm.logpdf`, `gamma.logpdf`, `t.cdf`, `multivariate_normal.logpdf`",
-    "scipy.signal": "`convolve`, `fftconvolve`, `lfilter`, `detrend`",
-    "scipy.ndimage": "`convolve`, `correlate`",
+    "scipy.signal": "`convolve`, `lfilter`, `sosfilt`, `filtfilt`, `savgol_filter`",
+    "scipy.ndimage": "`convolve`, `gaussian_filter`, `sobel`",
     "scipy.integrate": "`solve_ivp`, `odeint`, `quad`, `trapezoid`",
     "scipy.optimize": "`brentq`, `newton`, `fsolve`, `root`",
 }

@@ -25,9 +25,11 @@ from srcgrad.rules.registry import (
     name_of,
     nondiff,
     refuse,
+    source,
     structured,
 )
 from srcgrad.rules.shapes import M, S, V, W
+from srcgrad.runtime.support import scipy_bands as bands
 from srcgrad.runtime.support import scipy_linalg as helpers
 
 _B3 = B[:3]
@@ -250,6 +252,77 @@ structured(
     jvp={"a": "linalg.solve_sylvester(out, out, a_dot)"},
     at=[(P,), (0.1 * P + np.eye(3),)],
 )
+
+source(linalg.expm_frechet, bands.expm_frechet, at=[(0.3 * A, P)])
+
+# ---- bands ------------------------------------------------------------------
+
+_BANDS = np.cos(np.arange(16.0) ** 2).reshape(4, 4) + np.array([[0.0], [0.0], [4.0], [0.0]])
+_Y = np.array([0.3, -1.2, 0.7, 0.9])
+_YS = np.outer(_Y, [1.0, 0.4]) + np.eye(4)[:, :2]
+_AROUND = "l_and_u[0], l_and_u[1]"
+structured(
+    linalg.solve_banded,
+    "l_and_u, ab, b, *, check_finite=True",
+    let={
+        "y": "linalg.solve_banded((l_and_u[1], l_and_u[0]),"
+        f" support.bands_flipped({_AROUND}, ab), g)"
+    },
+    vjp={"ab": f"-support.bands_outer({_AROUND}, y, out)", "b": "y"},
+    jvp={
+        "ab": f"-linalg.solve_banded(l_and_u, ab, support.bands_applied({_AROUND}, ab_dot, out))",
+        "b": "linalg.solve_banded(l_and_u, ab, b_dot)",
+    },
+    zero=("l_and_u",),
+    at=[((1, 2), _BANDS, _Y), ((1, 2), _BANDS, _YS)],
+)
+linear(
+    bands.bands_flipped,
+    "low, up, ab",
+    ab="support.bands_flipped(up, low, g)",
+    zero=("low", "up"),
+    at=[(1, 2, _BANDS), (2, 1, _BANDS)],
+)
+structured(
+    bands.bands_applied,
+    "low, up, ab, x",
+    vjp={
+        "ab": "support.bands_outer(low, up, g, x)",
+        "x": "support.bands_applied(up, low, support.bands_flipped(low, up, ab), g)",
+    },
+    jvp={
+        "ab": "support.bands_applied(low, up, ab_dot, x)",
+        "x": "support.bands_applied(low, up, ab, x_dot)",
+    },
+    zero=("low", "up"),
+    at=[(1, 2, _BANDS, _Y), (2, 1, _BANDS, _YS)],
+)
+structured(
+    bands.bands_outer,
+    "low, up, y, x",
+    vjp={
+        "y": "support.bands_applied(low, up, g, x)",
+        "x": "support.bands_applied(up, low, support.bands_flipped(low, up, g), y)",
+    },
+    jvp={
+        "y": "support.bands_outer(low, up, y_dot, x)",
+        "x": "support.bands_outer(low, up, y, x_dot)",
+    },
+    zero=("low", "up"),
+    at=[(1, 2, _Y, _Y[::-1]), (2, 1, _YS, _YS[::-1])],
+)
+source(
+    linalg.solveh_banded,
+    bands.solveh_banded,
+    at=[(_BANDS[1:3], _Y), ((_BANDS[2:4] + 0.1, _YS), {"lower": True})],
+)
+
+# ---- other equations and factors --------------------------------------------
+
+source(linalg.solve_toeplitz, bands.solve_toeplitz, at=[(P[0], V), ((P[0], P[0] + 0.1), V)])
+source(linalg.qr, bands.qr, at=[(A,), ((B[:, :2],), {"mode": "economic"})])
+source(linalg.lu, bands.lu, at=[(A,), (A[::-1],)])
+source(linalg.polar, bands.polar, at=[(A,), (A, "left")])
 
 # ---- matrices made of vectors and blocks ------------------------------------
 

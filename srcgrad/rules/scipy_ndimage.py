@@ -35,11 +35,26 @@ def _reordered(at: list[Any]) -> list[Any]:
 
 source(ndimage.convolve, helpers.image_convolve, at=_reordered(_AT))
 source(ndimage.correlate, helpers.image_correlate, at=_reordered(_AT))
+_L = np.array([0.3, 1.0, -0.5])
+_LINES: list[Any] = [(_X, _L), (_X, _L[:2], 0), ((_X, _L), {"mode": "mirror", "axis": 0})]
+_WIDE: dict[str, Any] = {"mode": "constant", "cval": 0.3}
+source(ndimage.correlate1d, helpers.correlate1d, at=_LINES)
+source(ndimage.convolve1d, helpers.convolve1d, at=_LINES)
+source(ndimage.uniform_filter1d, helpers.uniform_filter1d, at=[(_X, 3), ((_X, 2, 0), _WIDE)])
+source(ndimage.uniform_filter, helpers.uniform_filter, at=[(_X,), ((_X, 4), {"mode": "wrap"})])
+source(
+    ndimage.gaussian_filter1d, helpers.gaussian_filter1d, at=[(_X[0], 0.7), ((_X, 0.6, 0), _WIDE)]
+)
+source(
+    ndimage.gaussian_filter,
+    helpers.gaussian_filter,
+    at=[(_X, 0.7), ((_X, 0.5), {"mode": "nearest", "truncate": 2.4})],
+)
+for _name in ("laplace", "sobel", "prewitt"):
+    source(getattr(ndimage, _name), getattr(helpers, _name), at=[(_X,), ((_X,), _WIDE)])
 for _name in (
-    "convolve1d", "correlate1d", "gaussian_filter", "gaussian_filter1d", "uniform_filter",
-    "uniform_filter1d", "laplace", "gaussian_laplace", "sobel", "prewitt", "median_filter",
-    "maximum_filter", "minimum_filter", "map_coordinates", "zoom", "rotate", "shift",
-    "affine_transform", "spline_filter",
+    "gaussian_laplace", "median_filter", "maximum_filter", "minimum_filter", "map_coordinates",
+    "zoom", "rotate", "shift", "affine_transform", "spline_filter",
 ):  # fmt: skip
     refuse(
         getattr(ndimage, _name),

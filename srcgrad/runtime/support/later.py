@@ -13,10 +13,16 @@ _HELPERS = {
         factor_share factor_dot permutation lu_parts lu_back lu_dot lu_share
         lu_matrix_dot blocks_back blocks_of
     """,
+    "scipy_bands": """
+        bands_flipped bands_applied bands_outer solveh_banded solve_toeplitz qr lu polar
+        expm_frechet
+    """,
     "scipy_special": "real_only",
     "scipy_signal": """
         spread convolve_share convolve_share_second correlate image_pad image_convolve
-        image_correlate
+        image_correlate convolve_images correlate_images line_weights correlate1d convolve1d
+        uniform_filter1d uniform_filter bell gaussian_filter1d gaussian_filter laplace sobel
+        prewitt
     """,
 }
 MODULES = tuple(_HELPERS)

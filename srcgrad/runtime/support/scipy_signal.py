@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import signal
 
+from srcgrad.runtime.support.adjoints import error
+
 Value = Any  # an array
 
 # What the modes of `scipy.ndimage` are called in `np.pad`.
@@ -55,6 +57,18 @@ def correlate(in1: Value, in2: Value, mode: str = "full") -> Any:
     return signal.convolve(in1, np.flip(in2), mode)
 
 
+def convolve_images(in1: Value, in2: Value, mode: str = "full") -> Any:
+    return signal.convolve(in1, in2, mode)
+
+
+def correlate_images(in1: Value, in2: Value, mode: str = "full") -> Any:
+    if mode == "same":  # its middle is not that of other functions
+        raise error(
+            "MissingRule", "scipy.signal.correlate2d with mode='same'; cut what 'full' gives"
+        )
+    return signal.convolve(in1, np.flip(in2), mode)
+
+
 def image_pad(x: Value, weights: Value, mode: str, cval: float, flip: bool) -> Any:
     """An image with the edges that a filter of these weights reads.
 
@@ -77,3 +91,101 @@ def image_convolve(input: Value, weights: Value, mode: str = "reflect", cval: fl
 def image_correlate(input: Value, weights: Value, mode: str = "reflect", cval: float = 0.0) -> Any:
     padded = image_pad(input, weights, mode, cval, False)
     return signal.convolve(padded, np.flip(weights), "valid")
+
+
+def line_weights(weights: Value, axis: int, ndim: int) -> Any:
+    """Weights along one axis, as those of a filter of the whole image.
+
+    >>> line_weights([1.0, 2.0], 0, 2).shape
+    (2, 1)
+    """
+    shape = [1] * ndim
+    shape[axis] = -1
+    return np.reshape(np.asarray(weights) * 1.0, shape)
+
+
+def correlate1d(
+    input: Value, weights: Value, axis: int = -1, *, mode: str = "reflect", cval: float = 0.0
+) -> Any:
+    return image_correlate(input, line_weights(weights, axis, np.ndim(input)), mode, cval)
+
+
+def convolve1d(
+    input: Value, weights: Value, axis: int = -1, *, mode: str = "reflect", cval: float = 0.0
+) -> Any:
+    return image_convolve(input, line_weights(weights, axis, np.ndim(input)), mode, cval)
+
+
+def uniform_filter1d(
+    input: Value, size: int, axis: int = -1, *, mode: str = "reflect", cval: float = 0.0
+) -> Any:
+    return correlate1d(input, np.full(size, 1.0 / size), axis, mode=mode, cval=cval)
+
+
+def uniform_filter(
+    input: Value, size: int = 3, *, mode: str = "reflect", cval: float = 0.0
+) -> Any:
+    for axis in range(np.ndim(input)):
+        input = uniform_filter1d(input, size, axis, mode=mode, cval=cval)
+    return input
+
+
+def bell(sigma: float, truncate: float) -> Any:
+    """The weights of a Gaussian filter.
+
+    >>> bell(0.5, 2.0).shape
+    (3,)
+    """
+    width = int(truncate * float(sigma) + 0.5)
+    weights = np.exp(-0.5 * (np.arange(-width, width + 1) / sigma) ** 2)
+    return weights / np.sum(weights)
+
+
+def gaussian_filter1d(
+    input: Value,
+    sigma: float,
+    axis: int = -1,
+    *,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    truncate: float = 4.0,
+) -> Any:
+    return correlate1d(input, bell(sigma, truncate), axis, mode=mode, cval=cval)
+
+
+def gaussian_filter(
+    input: Value,
+    sigma: float,
+    *,
+    mode: str = "reflect",
+    cval: float = 0.0,
+    truncate: float = 4.0,
+) -> Any:
+    weights = bell(sigma, truncate)
+    for axis in range(np.ndim(input)):
+        input = correlate1d(input, weights, axis, mode=mode, cval=cval)
+    return input
+
+
+def laplace(input: Value, *, mode: str = "reflect", cval: float = 0.0) -> Any:
+    total = correlate1d(input, [1.0, -2.0, 1.0], 0, mode=mode, cval=cval)
+    for axis in range(1, np.ndim(input)):
+        total = total + correlate1d(input, [1.0, -2.0, 1.0], axis, mode=mode, cval=cval)
+    return total
+
+
+def sobel(input: Value, axis: int = -1, *, mode: str = "reflect", cval: float = 0.0) -> Any:
+    return _edges(input, axis, [1.0, 2.0, 1.0], mode, cval)
+
+
+def prewitt(input: Value, axis: int = -1, *, mode: str = "reflect", cval: float = 0.0) -> Any:
+    return _edges(input, axis, [1.0, 1.0, 1.0], mode, cval)
+
+
+def _edges(input: Value, axis: int, across: Value, mode: str, cval: float) -> Any:
+    own = axis % np.ndim(input)
+    out = correlate1d(input, [-1.0, 0.0, 1.0], axis, mode=mode, cval=cval)
+    for k in range(np.ndim(input)):
+        if k != own:
+            out = correlate1d(out, across, k, mode=mode, cval=cval)
+    return out
