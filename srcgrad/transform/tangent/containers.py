@@ -7,6 +7,7 @@ import ast
 from srcgrad.analysis.targets import Construct, Container, Library, Uncharted, bound_atoms
 from srcgrad.errors import UnsupportedSyntax, located
 from srcgrad.ir import nodes as ir
+from srcgrad.runtime import support
 from srcgrad.transform import syntax as syn
 from srcgrad.transform.adjoint.arrays import library_effect
 from srcgrad.transform.keys import fields_of, record_of
@@ -54,6 +55,8 @@ class Containers(Libraries):
             source = ir.operands(expr)[1] if len(ir.operands(expr)) > 1 else None
             if source is None or not self.active(source):
                 self.bind_zero(stmt)
+            elif isinstance(expr.fn, ir.Global) and expr.fn.value is support.keyed:
+                self.bind(stmt, self.dot(source, 1))  # the table itself, not its keys
             elif target.name == "alias":
                 self.bind(stmt, self.support("alias_dot", self.dot(source), self.primal(source)))
             else:
