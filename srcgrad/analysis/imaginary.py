@@ -21,14 +21,16 @@ def is_real(formula: ast.expr, param: str, operand: ty.Type) -> bool:
 
 def drops_imaginary(operand: ty.Type, out: ty.Type) -> bool:
     """A real operand of a complex result."""
+    if not is_complex(out) and not isinstance(operand, ty.Unknown):
+        return False
     if isinstance(operand, ty.List | ty.Tuple | ty.Dict | ty.Object):
         return False
-    if isinstance(operand, ty.Unknown):
-        return True
-    return is_complex(out) and not is_complex(operand)
+    return isinstance(operand, ty.Unknown) or not is_complex(operand)
 
 
 def is_complex(t: ty.Type) -> bool:
+    if t.__class__ is ty.Number and t.cls is float:
+        return False
     match t:
         case ty.Number(cls):
             return issubclass(cls, complex | np.complexfloating)

@@ -29,6 +29,7 @@ from srcgrad.rules.python import OPERATORS
 from srcgrad.rules.registry import Entry
 from srcgrad.runtime import support
 
+_TOLD = (ty.Literal, ty.Static)  # types with a value
 _ROUNDS = 8  # rounds of the fixed point before what still changes becomes unknown
 
 
@@ -176,7 +177,7 @@ class Inference(MemberTypes):
             return probe.Known(a.value)
         found = self.atom(a)
         t = None if found is None else plain_dims(found)
-        if isinstance(t, ty.Literal | ty.Static):
+        if isinstance(t, _TOLD):
             return probe.Known(t.value)
         shape = self.program.constant_of(a, self.facts.fn) or self.facts.extents.dtype(a)
         return t if shape is None else probe.Known(shape.value)

@@ -140,6 +140,8 @@ def _private(node: Any) -> Any:
     cls = node.__class__
     if cls is list:
         return [_private(item) for item in node]
+    if cls is ast.Name:  # most of them
+        return ast.Name(node.id, node.ctx if hasattr(node, "ctx") else ast.Load())
     if not isinstance(node, ast.AST):
         return node
     if cls is ast.Constant:

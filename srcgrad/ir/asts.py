@@ -36,24 +36,39 @@ def walk(node: ast.AST) -> list[ast.AST]:
     >>> [type(n).__name__ for n in walk(ast.parse("-x + 1", mode="eval").body)]
     ['BinOp', 'UnaryOp', 'Constant', 'Name']
     """
-    found = [node]
+    found: list[Any] = [node]
     for one in found:  # which grows meanwhile
         cls = one.__class__
         if cls is ast.Name or cls is ast.Constant:
             continue
-        if cls is ast.BinOp:  # most of the others
-            found += (one.left, one.right)  # type: ignore[attr-defined]
-            continue
-        fields = _INNER.get(cls)
-        for field in _inner(cls) if fields is None else fields:
-            value = getattr(one, field, None)
-            if value.__class__ is list:
-                if field in _MIXED:
-                    found += [item for item in value if isinstance(item, ast.AST)]
-                else:
-                    found += value
-            elif isinstance(value, ast.AST):
-                found.append(value)
+        if cls is ast.BinOp:  # these are most of the others
+            found += (one.left, one.right)
+        elif cls is ast.Subscript:
+            found += (one.value, one.slice)
+        elif cls is ast.Attribute:
+            found.append(one.value)
+        elif cls is ast.Call:
+            found += (one.func, *one.args, *one.keywords)
+        elif cls is ast.Assign:
+            found += (*one.targets, one.value)
+        else:
+            found += _parts(one, cls)
+    return found
+
+
+def _parts(node: ast.AST, cls: type[ast.AST]) -> list[ast.AST]:
+    """The nodes directly in one."""
+    found: list[ast.AST] = []
+    fields = _INNER.get(cls)
+    for field in _inner(cls) if fields is None else fields:
+        value = getattr(node, field, None)
+        if value.__class__ is list:
+            if field in _MIXED:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            else:
+                found += value
+        elif isinstance(value, ast.AST):
+            found.append(value)
     return found
 
 

@@ -419,11 +419,11 @@ def unstar(arg: Atom | Star) -> Atom:
 
 def operands(expr: Expr) -> tuple[Atom, ...]:
     """The atoms that an expression reads, in order of evaluation."""
+    if isinstance(expr, Op):  # most of them; patterns are tried one by one
+        return expr.args
     match expr:
         case Var() | Const() | Global():
             return (expr,)
-        case Op(_, args):
-            return args
         case Call(fn, args, kwargs):
             return (fn, *map(unstar, args), *(v for _, v in kwargs))
         case Method(obj, _, args, kwargs):
@@ -473,6 +473,6 @@ def reads(stmt: Stmt) -> tuple[Var, ...]:
 
 def writes(stmt: Stmt) -> tuple[Var, ...]:
     """The variables that a statement itself binds."""
-    if isinstance(stmt, Assign | For):
+    if isinstance(stmt, (Assign, For)):
         return (stmt.target,)
     return stmt.writes if isinstance(stmt, Verbatim) else ()

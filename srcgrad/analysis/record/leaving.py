@@ -6,20 +6,25 @@ import ast
 
 from srcgrad.ir import nodes as ir
 
+_LOOPS = (ir.For, ir.While)
+
 
 def escaping(stmt: ir.Stmt) -> list[ir.Exit]:
     """The exits inside a statement that leave it."""
     out: list[ir.Exit] = []
+    if ir.is_simple(stmt) and not isinstance(stmt, ir.Exit):
+        return out
 
     def visit(s: ir.Stmt, in_loop: bool) -> None:
         if isinstance(s, ir.Exit):
             if s.kind == "return" or not in_loop:
                 out.append(s)
             return
-        inside = in_loop or isinstance(s, ir.For | ir.While)
+        inside = in_loop or s.__class__ in _LOOPS
         for b in ir.blocks(s):
             for inner in b:
-                visit(inner, inside)
+                if inner.__class__ is not ir.Assign:
+                    visit(inner, inside)
 
     visit(stmt, False)
     return out

@@ -11,13 +11,9 @@ from srcgrad.ir import types as ty
 
 
 def atom_type(atom: ir.Atom, types: Mapping[str, ty.Type]) -> ty.Type | None:
-    match atom:
-        case ir.Var(name):
-            return types.get(name)
-        case ir.Const(value):
-            return const_type(value)
-        case ir.Global():
-            return global_type(atom)
+    if isinstance(atom, ir.Var):
+        return types.get(atom.name)
+    return const_type(atom.value) if isinstance(atom, ir.Const) else global_type(atom)
 
 
 def const_type(value: Any) -> ty.Type:

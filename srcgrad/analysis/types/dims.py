@@ -75,6 +75,8 @@ def shorter(dim: str, less: int) -> str:
 
 def renamed(t: ty.Type, name: Callable[[str], str]) -> ty.Type:
     """A type with other names for its lengths."""
+    if isinstance(t, ty.Number):
+        return t
     match t:
         case ty.Array(dtype, dims):
             new = tuple(map(name, dims))

@@ -137,14 +137,18 @@ class _Pair:
     def _restoring(self) -> list[Tape]:
         """The tapes that put a variable back only for the iteration before, which now binds it
         itself."""
+        found: dict[str, list[Tape]] = {}
+        for t in self.tapes:
+            v = t.variable
+            if v is not None and not self._reads_again(t, v):
+                found.setdefault(v, []).append(t)
+        forward = without(self.ahead.body, [t for tapes in found.values() for t in tapes])
+        uses = Uses(forward, self.fn.leaves) if found else None
         out: list[Tape] = []
-        for v in sorted({t.variable for t in self.tapes if t.variable is not None}):
-            found = [t for t in self.tapes if t.variable == v and not self._reads_again(t, v)]
-            if not found or self.fn.live_after([v], self.backward):
-                continue
-            forward = without(self.ahead.body, found)
-            if Uses(forward, self.fn.leaves).is_always_bound_first(forward, v):
-                out += found
+        for v, tapes in sorted(found.items()):
+            assert uses is not None
+            if not self.fn.live_after([v], self.backward):
+                out += tapes if uses.is_always_bound_first(forward, v) else []
         return out
 
     def _reads_again(self, tape: Tape, v: str) -> bool:

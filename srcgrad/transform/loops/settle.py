@@ -40,8 +40,6 @@ class _Record:
         """Whether a round binds the number at once, and its reverse puts it back at the end."""
         if not same_range(self.ahead, self.backward):
             return False
-        if not fn.is_plain([self.ahead, self.backward]):
-            return False
         body, back = self.ahead.body, self.backward.body
         k = body.index(self.record)
         match body[k + 1] if k + 1 < len(body) else None:
@@ -55,7 +53,7 @@ class _Record:
         if any(fn.leaves.mentioned(s) & bit for s in (*before, *after)):
             return False
         binding = [s for s in back if fn.leaves.binds(s, self.name)]
-        return binding == [self.restore]
+        return binding == [self.restore] and fn.is_plain([self.ahead, self.backward])
 
     def move(self, fn: Function) -> None:
         """Keep the number at the end of the round, unless its older value is needed, too."""

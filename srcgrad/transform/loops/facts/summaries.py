@@ -24,6 +24,7 @@ FRESH = frozenset(
         "outer",
     ]
 )
+_NOTHING = (ast.Pass, Comment, Blank)
 _SCALAR_MODULES = frozenset(("math", "np"))
 
 
@@ -66,7 +67,7 @@ def is_element(key: ast.expr) -> bool:
 
 def does_something(s: ast.AST) -> bool:
     """Whether a statement is more than a comment."""
-    return not isinstance(s, ast.Pass | Comment | Blank)
+    return not isinstance(s, _NOTHING)
 
 
 def of_leaf(node: ast.AST) -> Summary:
