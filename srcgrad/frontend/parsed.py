@@ -37,7 +37,7 @@ class ParsedFile:
         self.found: dict[tuple[int, str], list[Definition]] = {}
         self.by_name: dict[str, list[Definition]] = {}
         self._top: dict[int, int] = {}  # id of a definition -> position of its top statement
-        self._codes: dict[tuple[int, int, bool], types.CodeType] = {}
+        self._codes: dict[tuple[int, int, bool, bool], types.CodeType] = {}
         # A call of an attribute of an imported module compiles to other code than one of a value.
         self._imports = list(_module_imports(self.tree.body))
         for position, statement in enumerate(self.tree.body):
@@ -54,12 +54,14 @@ class ParsedFile:
         return here + [n for n in self.by_name.get(code.co_name, []) if n not in here]
 
     def codes(
-        self, node: Definition, like: types.CodeType, asserts: bool = True
+        self, node: Definition, like: types.CodeType, asserts: bool = True, imports: bool = True
     ) -> list[types.CodeType]:
         """What a definition compiles to, for comparing with `like`, within the top statement that
-        it is in: only there do nested functions and captured variables come out right."""
+        it is in: only there do nested functions and captured variables come out right.
+
+        Arguments: with its asserts; in a module with the imports of the file, or by itself."""
         futures = like.co_flags & _FUTURES
-        top = self._compiled(self._top[id(node)], futures, asserts)
+        top = self._compiled(self._top[id(node)], futures, asserts, imports)
         name, line = getattr(node, "name", "<lambda>"), first_line(node)
         codes = [c for c in _nested(top) if c.co_name == name and c.co_firstlineno == line]
         if not isinstance(node, ast.Lambda) or len(codes) < 2:
@@ -67,29 +69,33 @@ class ParsedFile:
         places = {id(c): place for c in codes if (place := span(c)) is not None}
         inside = {key: place for key, place in places.items() if _holds(node.body, place)}
         if not inside:
-            return [self._alone(node, like.co_freevars, futures)]
+            return [self._alone(node, like.co_freevars, futures, imports)]
         # Of nested lambdas, all in the node's body, the outermost is the node's own.
         widest = max(inside.values(), key=_width)
         return [c for c in codes if inside.get(id(c)) == widest]
 
-    def _alone(self, node: ast.Lambda, captured: tuple[str, ...], futures: int) -> types.CodeType:
+    def _alone(
+        self, node: ast.Lambda, captured: tuple[str, ...], futures: int, imports: bool
+    ) -> types.CodeType:
         """A lambda compiled by itself, in a function that has the variables it captures: which of
         a line is which can't be seen where Python didn't record columns."""
         outer = ast.parse(f"def outer({', '.join(captured)}): return 0").body[0]
         outer.body = [ast.copy_location(ast.Return(node), node)]  # type: ignore[attr-defined]
-        module = ast.Module([*self._imports, outer], [])
+        module = ast.Module([*(self._imports if imports else ()), outer], [])
         code = compile(module, self.file, "exec", flags=futures, dont_inherit=True)
         around = next(c for c in _nested(code) if c.co_name == "outer")
         # Lambdas in the defaults come before it.
         return [c for c in around.co_consts if isinstance(c, types.CodeType)][-1]
 
-    def _compiled(self, position: int, futures: int, asserts: bool) -> types.CodeType:
-        key = (position, futures, asserts)
+    def _compiled(
+        self, position: int, futures: int, asserts: bool, imports: bool
+    ) -> types.CodeType:
+        key = (position, futures, asserts, imports)
         if key not in self._codes:
             statement: ast.stmt = self.tree.body[position]
             if not asserts:
                 statement = _NoAsserts().visit(copy.deepcopy(statement))
-            module = ast.Module([*self._imports, statement], [])
+            module = ast.Module([*(self._imports if imports else ()), statement], [])
             self._codes[key] = compile(module, self.file, "exec", flags=futures, dont_inherit=True)
         return self._codes[key]
 

@@ -106,12 +106,7 @@ def _matches(fn: types.FunctionType, file: parsed.ParsedFile) -> list[parsed.Def
     """The definitions that compile to what the function runs; ones at its line come before ones
     that moved, and ones whose columns agree before ones that only do the same."""
     code = fn.__code__
-    alike = [
-        (node, compiled)
-        for node in file.candidates(code)
-        for compiled in file.codes(node, code)
-        if parsed.same_code(code, compiled)
-    ]
+    alike = _alike(code, file, imports=True) or _alike(code, file, imports=False)
     if not alike and "@pytest_ar" in fn.__globals__:  # pytest rewrites the asserts of its modules
         alike = [
             (node, compiled)
@@ -129,6 +124,19 @@ def _matches(fn: types.FunctionType, file: parsed.ParsedFile) -> list[parsed.Def
     # Definitions that do the same in the same scope are as good as one another.
     same_text = len({ast.dump(node) for node in nodes}) == 1
     return nodes[:1] if same_text else nodes
+
+
+def _alike(
+    code: types.CodeType, file: parsed.ParsedFile, imports: bool
+) -> list[tuple[parsed.Definition, types.CodeType]]:
+    """The definitions that compile to a code object, and to what.  Python compiles a call such as
+    `np.sum(x)` in another way beside the import of `np`, which a notebook compiles by itself."""
+    return [
+        (node, compiled)
+        for node in file.candidates(code)
+        for compiled in file.codes(node, code, imports=imports)
+        if parsed.same_code(code, compiled)
+    ]
 
 
 def _unique(

@@ -495,3 +495,17 @@ def test_one_thread_at_a_time_reads_a_file(tmp_path, monkeypatch):
     for thread in threads:
         thread.join()
     assert most == [1] * 6
+
+
+def test_a_cell_with_imports_whose_statements_are_compiled_one_by_one():
+    """As IPython does: a call of np.sum compiles otherwise than beside the import of np."""
+    text = (
+        "import numpy as np\n\ndef f(x):\n    return np.sum(x * x)\n\n"
+        "g, h = lambda x: np.sum(x), lambda x: np.prod(x)\n"
+    )
+    file, names = "<cell with imports>", {}
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    for statement in ast.parse(text).body:
+        exec(compile(ast.Module([statement], []), file, "exec"), names)
+    assert read(names["f"]).text == "def f(x):\n    return np.sum(x * x)\n"
+    assert read(names["h"]).text == "lambda x: np.prod(x)"
