@@ -34,7 +34,7 @@ SHOWN = {
     "scipy.signal": "`convolve`, `lfilter`, `sosfilt`, `filtfilt`, `savgol_filter`",
     "scipy.ndimage": "`convolve`, `gaussian_filter`, `sobel`",
     "scipy.integrate": "`solve_ivp`, `odeint`, `quad`, `trapezoid`",
-    "scipy.optimize": "`brentq`, `newton`, `fsolve`, `root`",
+    "scipy.optimize": "`brentq`, `newton`, `root`, `minimize`",
 }
 VERSIONS = "NumPy {numpy} and SciPy {scipy}"
 

@@ -6,9 +6,9 @@
                                             y = solution(found, residual, slope)
 
 The root depends on p as the implicit function theorem says: dy = -(df/dy)^-1 (df/dp) dp (Griewank
-and Walther, Evaluating Derivatives, chapter 15).  What the finder does on the way has no part in
-it.  In the generated text `solution` is `found` again, so that a derivative of the derivative
-meets the call as it stands here.
+and Walther, Evaluating Derivatives, chapter 15).  A minimum is a root of the gradient.  What the
+finder does on the way has no part in it.  In the generated text `solution` is `found` again, so
+that a derivative of the derivative meets the call as it stands here.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Solver:
     signature: inspect.Signature
     field: str | None = None  # the attribute of its result that is the root
     moves: bool = False  # f(y) is y at the root, not zero
+    minimum: bool = False  # the derivative of f is zero there, not f
 
 
 _SOLVERS: dict[int, Solver] = {}  # by the identity of the finder
@@ -55,7 +56,12 @@ REPORT = frozenset(
 
 
 def solver(
-    finder: Callable[..., Any], unknowns: str, *, field: str | None = None, moves: bool = False
+    finder: Callable[..., Any],
+    unknowns: str,
+    *,
+    field: str | None = None,
+    moves: bool = False,
+    minimum: bool = False,
 ) -> None:
     """Register a root finder."""
 
@@ -63,7 +69,7 @@ def solver(
         return finder(*args, **kwargs)
 
     nondiff(search, pure=False)
-    made = Solver(finder, search, unknowns, inspect.signature(finder), field, moves)
+    made = Solver(finder, search, unknowns, inspect.signature(finder), field, moves, minimum)
     _SOLVERS[id(finder)] = made
     _FINDERS[id(search)] = made
 

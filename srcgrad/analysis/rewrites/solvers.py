@@ -35,9 +35,12 @@ def arguments(solver: Solver, call: ir.Call) -> dict[str, ir.Atom] | None:
         return None
     given: dict[str, ir.Atom] = bound.arguments
     told = given.get("full_output", ir.Const(False)) == ir.Const(False)
+    # Where a bound or a constraint holds, the derivative of the function is not zero.
+    nothing = (ir.Const(None), ir.Const(()))
+    free = all(given.get(k, nothing[0]) in nothing for k in ("bounds", "constraints"))
     # With `True` for a derivative the function returns it beside its value.
     alone = all(given.get(k) != ir.Const(True) for k in ("fprime", "fprime2", "jac"))
-    return given if told and alone else None
+    return given if told and alone and (free or not solver.minimum) else None
 
 
 @dataclass
@@ -101,14 +104,24 @@ class Solvers(Rewrites):
             fn, args, place = global_of(getattr(cls.cls, method.name)), (method.obj, *args), 1
         else:
             value = ir.Call(fn, args)
+        module, number = sys.modules["srcgrad"], solver.unknowns == "number"
+        if solver.minimum:
+            value = ir.Call(self.derivative(module.grad, fn, place, put), args)
+            derivative = self.derivative(module.hessian, fn, place, put)
+        elif number:
+            derivative = self.derivative(module.grad, fn, place, put)
+        else:  # the function may return a list
+            derivative = self.derivative(module.jacobian, fn, place, put, mode="forward")
         residual = put(value, FOR_SOLUTION)
-        slope = put(ir.Call(self.derivative(solver, fn, place, put), args), FOR_SOLUTION)
+        slope = put(ir.Call(derivative, args), FOR_SOLUTION)
         if solver.moves:
             residual = put(ir.Op("sub", (found, residual)), FOR_SOLUTION)
             slope = put(ir.Op("sub", (ir.Const(1.0), slope)), FOR_SOLUTION)
-        if solver.unknowns == "array":
+        if solver.minimum:
+            residual = put(ir.Call(helper("stationary"), (residual, slope, found)), FOR_SOLUTION)
+        if not number:
             residual = put(ir.Call(numpy_function("asarray"), (residual,)), FOR_SOLUTION)
-        name = "solution" if solver.unknowns == "number" else "solutions"
+        name = "solution" if number else "solutions"
         solved = ir.Call(helper(name), (found, residual, slope))
         if solver.field is None:
             return [*out, replace(stmt, value=solved)]
@@ -122,13 +135,14 @@ class Solvers(Rewrites):
         return (ir.Star(args) if isinstance(self.facts.of(args), ty.Tuple) else args,)
 
     def derivative(
-        self, solver: Solver, fn: ir.Atom, place: int, put: Callable[[ir.Expr, str], ir.Var]
+        self,
+        maker: Callable[..., object],
+        fn: ir.Atom,
+        place: int,
+        put: Callable[[ir.Expr, str], ir.Var],
+        **options: str,
     ) -> ir.Atom:
-        """The derivative of the function by the unknowns, its argument at `place`."""
-        module = sys.modules["srcgrad"]
-        number = solver.unknowns == "number"
-        maker = module.grad if number else module.jacobian
-        options = {} if number else {"mode": "forward"}  # the function may return a list
+        """A derivative of the function by the unknowns, its argument at `place`."""
         if isinstance(fn, ir.Global):
             return global_of(maker(fn.value, place, **options))
         named = tuple((k, ir.Const(v)) for k, v in options.items())

@@ -17,6 +17,7 @@ _HELPERS = {
         bands_flipped bands_applied bands_outer solveh_banded solve_toeplitz qr lu polar
         expm_frechet
     """,
+    "scipy_optimize": "rosen rosen_der rosen_hess rosen_hess_prod stationary",
     "scipy_special": "real_only",
     "scipy_signal": """
         spread convolve_share convolve_share_second correlate image_pad image_convolve

@@ -1,10 +1,12 @@
-"""The test functions of `scipy.optimize`, in the operations of NumPy, read from this source."""
+"""The test functions of `scipy.optimize`, read from this source, and a check of its minima."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from srcgrad.runtime.support.adjoints import error
 
 Value = Any  # an array
 
@@ -38,3 +40,19 @@ def rosen_hess(x: Value) -> Any:
 def rosen_hess_prod(x: Value, p: Value) -> Any:
     """`scipy.optimize.rosen_hess_prod`: the second derivatives of `rosen`, times p."""
     return rosen_hess(x) @ p
+
+
+def stationary(slope: Value, curvature: Value, found: Value) -> Any:
+    """The gradient at a minimum, if Newton's step from there is short.
+
+    >>> stationary(1e-9, 2.0, 1.0)
+    1e-09
+    """
+    step = slope / curvature if np.ndim(curvature) < 2 else np.linalg.solve(curvature, slope)
+    if not np.max(np.abs(step)) <= 1e-2 * (1.0 + np.max(np.abs(found))):
+        raise error(
+            "NotDifferentiable",
+            "what scipy.optimize found is no place where the gradient is zero: the derivative of "
+            "a minimum at a kink, at a bound or far from convergence is not known",
+        )
+    return slope
