@@ -43,6 +43,8 @@ def folded(body: str) -> str:
         ("x_bar += g * a * -0.5 * 2.0 * b", "x_bar += -g * a * b"),
         ("x_bar += g * 2.0 * a * 3.0 * b", "x_bar += g * a * 6.0 * b"),
         ("x_bar += g * 2.0 * a * -3.0", "x_bar += g * a * -6.0"),
+        ("x_bar += g * 3.0 * a * 2.0 * b", "x_bar += g * 6.0 * a * b"),
+        ("t1_bar = np.outer(g, a)\nx_bar += t1_bar.T", "x_bar += np.outer(a, g)"),
         ("t1_bar = a.T @ g\nx_bar += t1_bar.T", "x_bar += g.T @ a"),
         ("t1_bar = g @ a.T\nx_bar += t1_bar.T", "x_bar += a @ g.T"),
         ("t1_bar = a.b * g\nb_bar = t1_bar\nreturn b_bar", "b_bar = a.b * g\nreturn b_bar"),

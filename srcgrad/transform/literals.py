@@ -82,16 +82,23 @@ def _without_power(node: ast.expr) -> tuple[ast.expr | None, float]:
     return None, 1.0
 
 
+def _may_scale(node: ast.expr) -> bool:
+    """Whether twice a literal, or half of it, is a number like it."""
+    if not is_float(node) or hasattr(node, "decides_dtype"):
+        return False
+    return bool(1e-200 < abs(node.value) < 1e200)  # type: ignore[attr-defined]
+
+
 def times(node: ast.expr, factor: float) -> ast.expr | None:
-    """A product with one of its literals multiplied by a power of two, where it has such a
-    literal: `g * 0.5 / d` times 2.0 is `g / d`."""
-    if is_power_of_two(node):
+    """A product with one of its literals multiplied by a power of two, which is exact, where it
+    has one: `g * 0.5 / d` times 2.0 is `g / d`."""
+    if _may_scale(node):
         return ast.Constant(node.value * factor)  # type: ignore[attr-defined]
     match node:
-        case ast.BinOp(left, ast.Mult(), right) if is_power_of_two(right):
+        case ast.BinOp(left, ast.Mult(), right) if _may_scale(right):
             product = right.value * factor  # type: ignore[attr-defined]
             return left if product == 1.0 else ast.BinOp(left, ast.Mult(), ast.Constant(product))
-        case ast.BinOp(left, ast.Mult() as op, ast.UnaryOp(ast.USub(), c)) if is_power_of_two(c):
+        case ast.BinOp(left, ast.Mult() as op, ast.UnaryOp(ast.USub(), c)) if _may_scale(c):
             product = c.value * factor  # type: ignore[attr-defined]
             left = turned(left)
             return left if product == 1.0 else ast.BinOp(left, op, ast.Constant(product))

@@ -259,6 +259,10 @@ def _item_of_display(node: ast.Subscript) -> ast.expr:
 def transposed(node: ast.Attribute) -> ast.expr:
     """`a.T.T` is a, and `(a.T @ b).T` is `b.T @ a`: rules write `.T` for matrices alone."""
     match node:
+        case ast.Attribute(
+            ast.Call(ast.Attribute(ast.Name("np"), "outer") as outer, [left, right], []), "T"
+        ):
+            return ast.Call(outer, [right, left], [])
         case ast.Attribute(ast.Attribute(inner, "T"), "T"):
             return inner
         case ast.Attribute(ast.BinOp(left, ast.MatMult() as op, right), "T"):
