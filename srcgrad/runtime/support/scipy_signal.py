@@ -136,6 +136,10 @@ def bell(sigma: float, truncate: float) -> Any:
     >>> bell(0.5, 2.0).shape
     (3,)
     """
+    if np.ndim(sigma) > 0:
+        raise error(
+            "MissingRule", "a Gaussian filter with a sigma for each axis; filter each axis"
+        )
     width = int(truncate * float(sigma) + 0.5)
     weights = np.exp(-0.5 * (np.arange(-width, width + 1) / sigma) ** 2)
     return weights / np.sum(weights)
