@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import replace as changed
+from types import FunctionType
 from typing import Any, TypeVar
 
 from srcgrad.errors import RuleError, RuleIgnoresCotangent, describe, rule_error
-from srcgrad.rules import registry
+from srcgrad.rules import registry, tables
 from srcgrad.rules.ignores import ignores_cotangent
 from srcgrad.rules.registry import Entry, name_of
 
@@ -44,7 +46,8 @@ def rule(target: Any, *, replace: bool = False) -> Callable[[_F], _F]:
     Arguments: `target` is a callable, or a string that names the rule for later overrides.
     The rule takes the cotangent, the result and the arguments of the call (those given by keyword
     too, in the order of the target's parameters), and returns one cotangent for each of them: a
-    tuple, or the bare value for one.  None stands for no derivative.
+    tuple, or the bare value for one.  None stands for no derivative.  It goes before srcgrad's
+    own rule.
     Raises: `RuleError` when the target is not callable, when it has a registered rule already and
     `replace` is not given, or when the rule can't take the arguments of a call.
     Warns: `RuleIgnoresCotangent` when nothing that the rule returns depends on the cotangent.
@@ -56,13 +59,14 @@ def rule(target: Any, *, replace: bool = False) -> Callable[[_F], _F]:
             return fn
         if not callable(target):
             raise RuleError(f"{target!r} can't have a rule: it is not callable")
+        entry = entry_for(target, fn)
         old = registry.lookup(target)
-        if old is not None and not replace:
+        if old is not None and old.given and not replace:
             raise RuleError(
                 f"{name_of(target)} has a rule already ({_origin(old)}): "
                 f"pass replace=True to put {describe(fn)} in its place"
             )
-        register(entry_for(target, fn))
+        register(entry)
         warn_ignored(target, fn)
         return fn
 
@@ -100,7 +104,17 @@ def _register_name(name: str, fn: Callable[..., Any], replace: bool) -> None:
 
 
 def _origin(entry: Entry) -> str:
-    return describe(entry.fn) if entry.fn is not None else "srcgrad's own"
+    return describe(entry.fn) if entry.fn is not None else "its derivative is zero"
+
+
+def _is_users(target: Any) -> bool:
+    """Whether a function is surely not one that srcgrad has a rule for."""
+    top = str(getattr(target, "__module__", None)).partition(".")[0]
+    return (
+        isinstance(target, FunctionType)
+        and top not in ("numpy", "scipy")
+        and top not in sys.stdlib_module_names
+    )
 
 
 def entry_for(target: Any, given: Any) -> Entry:
@@ -114,6 +128,8 @@ def entry_for(target: Any, given: Any) -> Entry:
         return given
     if given is not None and not callable(given):
         raise RuleError(f"the rule of {name_of(target)} must be a function, got {given!r}")
+    if not _is_users(target):
+        tables.load()  # or srcgrad's own rule would come later, and in place of this one
     base = registry.lookup(target)
     while base is not None and base.given:
         base = base.builtin
