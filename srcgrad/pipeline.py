@@ -219,6 +219,7 @@ def _drafted(
     if module.backend == "numba":
         module.taken |= {"njit", "jit", "prange"}
         program.reruns = True
+        program.unifies = True
         program.inlines = "inline" not in loops.skipped
         program.slices = "slices" not in loops.skipped
         program.parts = "elements" not in loops.skipped

@@ -39,6 +39,8 @@ class Facts:
     # passes; elsewhere they are written as they stand.
     replayed: set[int] = field(default_factory=set)
 
+    loose: set[str] = field(default_factory=set)  # ints on some paths and floats on others
+
     def arguments(self) -> dict[str, ty.Type]:
         """The types of parameters and captured variables, with what was stored through them."""
         names = (*(p.name for p in self.fn.params), *self.fn.free)

@@ -18,7 +18,7 @@ from srcgrad.analysis.resolve import Program
 from srcgrad.analysis.rewrites.array_likes import is_list, makes_array
 from srcgrad.analysis.rewrites.decided import decided
 from srcgrad.analysis.targets import Container, Library, Uncharted, User
-from srcgrad.analysis.types import odd_arrays, probe, special_methods, typeof
+from srcgrad.analysis.types import loose, odd_arrays, probe, special_methods, typeof
 from srcgrad.analysis.types.atoms import atom_type
 from srcgrad.analysis.types.dims import plain_dims
 from srcgrad.analysis.types.members import MemberTypes
@@ -79,7 +79,10 @@ class Inference(MemberTypes):
     def stmt(self, stmt: ir.Stmt) -> None:
         match stmt:
             case ir.Assign():
-                self.bind(stmt.target.name, self.expr(stmt.value, stmt))
+                found = self.expr(stmt.value, stmt)
+                if not self.program.unifies and loose.joins(self.facts, stmt, found):
+                    self.loosen(stmt)
+                self.bind(stmt.target.name, found)
                 flow_back(self, stmt)
             case ir.Effect():
                 self.expr(stmt.value, stmt)
@@ -127,6 +130,11 @@ class Inference(MemberTypes):
         if new is not old and new != old:
             self.facts.types[name], self.changed = new, True
             self.early |= old is not None or name in self.facts.extents.missed
+
+    def loosen(self, stmt: ir.Stmt) -> None:
+        if isinstance(stmt, ir.Assign) and stmt.target.name not in self.facts.loose:
+            self.facts.loose.add(stmt.target.name)
+            self.changed = self.early = True
 
     def atom(self, a: ir.Atom) -> ty.Type | None:
         found = atom_type(a, self.facts.types)
@@ -221,6 +229,8 @@ class Inference(MemberTypes):
                 for g, t in zip(given, kinds, strict=True)
             ]
         found = probe.op_type(op, given)
+        if any(loose.is_loose(self.facts, a) for a in args):
+            found = self.either(stmt, found, probe.op_type(op, self.as_ints(args, given)))
         return self.facts.extents.operator(found, op, args)
 
     def index(self, expr: ir.Index, stmt: ir.Stmt) -> ty.Type | None:

@@ -111,6 +111,7 @@ class Program:
         self.derivatives: dict[Any, Any] = {}  # made inside: what `grad(h)` gave, once for each h
         self.requires: list[Any] = []  # derivatives seen through, whose own inputs count too
         self.reruns = False  # definitions may be run again in the reverse sweep rather than taped
+        self.unifies = False  # a variable holds values of one type, as under Numba
         self.inlines = False  # statements of small functions stand where these are called
         self.slices = False  # slices from outside are written out
         self.parts = False  # small arrays of which single elements are used are numbers

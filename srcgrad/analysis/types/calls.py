@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import logging
 from abc import abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +27,7 @@ from srcgrad.analysis.targets import (
 )
 from srcgrad.analysis.types import (
     dispatch,
+    loose,
     odd_arrays,
     probe,
     solvers,
@@ -64,6 +65,10 @@ class CallTypes(DerivativeTypes):
     @abstractmethod
     def known(self, a: ir.Atom) -> Any:
         """An argument for the prober: the constant itself where it is one."""
+
+    @abstractmethod
+    def loosen(self, stmt: ir.Stmt) -> None:
+        """What a statement binds is an int on some paths and a float on others."""
 
     def rule(self, value: Any) -> Entry | None:
         return self.program.rule(value, reversed(self.scopes))
@@ -263,7 +268,21 @@ class CallTypes(DerivativeTypes):
         if odd or not entry.pure or starred:
             return ty.UNKNOWN
         found = probe.result_type(entry.target, given, named)
+        if any(loose.is_loose(self.facts, a) for a in atoms):
+            ints = self.as_ints(atoms, given)
+            found = self.either(stmt, found, probe.result_type(entry.target, ints, named))
         return self.facts.extents.library(found, entry, atoms, dict(bound))
+
+    def as_ints(self, atoms: Sequence[ir.Atom], given: Sequence[Any]) -> list[Any]:
+        """What a call is given where the numbers that may be ints are."""
+        pairs = zip(atoms, given, strict=True)
+        return [loose.as_ints(t) if loose.is_loose(self.facts, a) else t for a, t in pairs]
+
+    def either(self, stmt: ir.Stmt, found: ty.Type, other: ty.Type) -> ty.Type:
+        """The type of what a call gives for floats or for ints."""
+        if found != other and isinstance(found, ty.Number | ty.List | ty.Tuple):
+            self.loosen(stmt)
+        return ty.join(found, other)
 
     # ---- user functions ----
 
