@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from srcgrad.analysis import webs
+from srcgrad.analysis.rewrites import impossible
 from srcgrad.analysis.rewrites.array_likes import ArrayLikes
 from srcgrad.analysis.rewrites.chosen import Choices
 from srcgrad.analysis.rewrites.coalesce import coalesce
@@ -151,6 +152,15 @@ class _Sharpen(
             if known is not None:
                 self.changed = True
                 return list(self.block(stmt.body if known else stmt.orelse))
+        if isinstance(stmt, ir.Try):
+            done = impossible.handled(self.facts, stmt)
+            if done is not None:
+                self.changed = True
+                return list(self.block(done))
+        fails = impossible.raised(self.facts, stmt)
+        if fails is not None:
+            self.changed = True
+            return [fails]
         inner = tuple(self.block(b) for b in ir.blocks(stmt))
         stmt = with_blocks(stmt, inner)
         overridden = self.overridden(stmt)
