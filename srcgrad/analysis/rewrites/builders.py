@@ -27,7 +27,8 @@ def joined(work: Desugar, stmt: ir.Stmt) -> bool:
     if any(p is None for p in parts):
         return False
     packed = work.bind(ir.Build("tuple", tuple(p for p in parts if p is not None)))
-    vectors = all(isinstance(t := work.facts.of(p), ty.Array) and len(t.dims) == 1 for p in items)  # type: ignore[arg-type]
+    kinds = [None if isinstance(i, ir.Slice) else work.facts.of(i) for i in items]
+    vectors = all(isinstance(t, ty.Array) and len(t.dims) == 1 for t in kinds)
     rows = made is np.r_
     if vectors:
         name = "hstack" if rows else "column_stack"
