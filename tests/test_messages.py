@@ -163,10 +163,10 @@ def test_not_differentiable(model: types.ModuleType) -> None:
 
 def test_source_unavailable() -> None:
     namespace: dict[str, Any] = {}
-    exec("def f(x):\n    return x * x\n", namespace)
+    exec(compile("def f(x):\n    return x * x\n", "<made>", "exec"), namespace)
     found = text(errors.SourceUnavailable, lambda: sg.grad(namespace["f"]))
     assert found == (
-        "the source of f can't be read: there is no <string>:1\n"
+        "the source of f can't be read: there is no <made>:1\n"
         "Fixes: define it in a file or a notebook cell; or give it a derivative with "
         "@srcgrad.rule."
     )
